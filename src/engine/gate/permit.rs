@@ -1,0 +1,62 @@
+//! Proof that a call may run. Only the gate makes one; it names what it is for and is consumed by use.
+
+use std::sync::Arc;
+
+use crate::ids::CallId;
+use crate::tool::{Arguments, Digest, Entry, Fingerprint};
+
+/// Permission for one call of one definition with one set of arguments.
+#[derive(Debug)]
+pub struct Permit {
+    call: CallId,
+    fingerprint: Fingerprint,
+    arguments: Digest,
+}
+
+impl Permit {
+    /// Made by the policy's `allow` and by a person's approval, and by nothing else.
+    pub(super) fn new(call: CallId, entry: &Entry, arguments: &Arguments) -> Self {
+        Self { call, fingerprint: entry.fingerprint, arguments: arguments.digest() }
+    }
+
+    /// Turns the permission into the request that a connection accepts. The entry has been resolved again for
+    /// this; `None` when it or the arguments are not the ones that were permitted.
+    pub fn redeem(self, entry: &Entry, arguments: &Arguments) -> Option<Dispatch> {
+        (self.fingerprint == entry.fingerprint && self.arguments == arguments.digest()).then(|| Dispatch {
+            call: self.call,
+            raw_name: entry.raw_name.clone(),
+            arguments: arguments.shared(),
+        })
+    }
+}
+
+/// One permitted `tools/call`, ready to be sent once.
+#[derive(Debug)]
+pub struct Dispatch {
+    call: CallId,
+    raw_name: Arc<str>,
+    arguments: Arc<str>,
+}
+
+impl Dispatch {
+    /// The call it belongs to.
+    pub const fn call(&self) -> &CallId {
+        &self.call
+    }
+
+    /// The tool's name on the wire.
+    pub fn raw_name(&self) -> &str {
+        &self.raw_name
+    }
+
+    /// Canonical JSON text of the arguments: exactly these bytes are sent.
+    pub fn arguments(&self) -> &str {
+        &self.arguments
+    }
+
+    /// A request for tests of connections.
+    #[cfg(test)]
+    pub(crate) fn for_test(raw_name: &str, arguments: &str) -> Self {
+        Self { call: CallId::new("ctest"), raw_name: raw_name.into(), arguments: arguments.into() }
+    }
+}

@@ -1,0 +1,109 @@
+//! The door to the engine: snapshots out, commands and calls in. Cheap to clone; the only thing that screens,
+//! surfaces and one-shot commands hold.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::command::Command;
+use super::snapshot::{CallPhase, Caller, Snapshot};
+use crate::config::model::PolicyDecision;
+use crate::ids::CallId;
+use crate::tool::Arguments;
+use crate::tool::output::CallOutput;
+
+/// The engine cannot take a command right now (its queue is full), or it has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SendError {
+    /// The queue is full.
+    #[error("the engine is busy; nothing was done")]
+    Busy,
+    /// The engine has ended.
+    #[error("the engine has ended")]
+    Ended,
+}
+
+/// A call that somebody asks for.
+#[derive(Debug)]
+pub struct CallRequest {
+    /// Who asks.
+    pub caller: Caller,
+    /// A catalogue name, an exposed name or `server/raw_name`.
+    pub tool: Arc<str>,
+    /// The arguments.
+    pub arguments: Arguments,
+    /// Consent that was given together with the request.
+    pub consent: Consent,
+    /// Cancelled when the caller gives up.
+    pub cancel: CancellationToken,
+}
+
+/// Consent given together with a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Consent {
+    /// None: the policy decides whether a person is asked.
+    None,
+    /// Given at the shell by this user (`call --approve`): satisfies `ask`, never `type`.
+    Shell(Arc<str>),
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub struct CallReport {
+    /// The call.
+    pub call: CallId,
+    /// Its end; [`CallPhase::is_over`] holds.
+    pub phase: CallPhase,
+    /// What came back, when it was answered with a result.
+    pub output: Option<CallOutput>,
+    /// What the policy said: decision and what made it.
+    pub policy: Option<(PolicyDecision, Arc<str>)>,
+    /// Time from received to finished, waiting included.
+    pub elapsed: Duration,
+    /// For the caller: what happened, why, and what to do next. For a result, the result as text.
+    pub message: Arc<str>,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Handle {
+    pub(super) commands: mpsc::Sender<Command>,
+    pub(super) calls: mpsc::Sender<(CallRequest, oneshot::Sender<CallReport>)>,
+    pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
+}
+
+impl Handle {
+    /// The latest snapshot and a way to wait for the next.
+    pub fn snapshots(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.snapshots.clone()
+    }
+
+    /// The latest snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshots.borrow().clone()
+    }
+
+    /// Hands a command over without waiting. What comes of it shows in the snapshot.
+    ///
+    /// # Errors
+    /// When the queue is full or the engine has ended; the command was not taken.
+    pub fn send(&self, command: Command) -> Result<(), SendError> {
+        self.commands.try_send(command).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => SendError::Busy,
+            mpsc::error::TrySendError::Closed(_) => SendError::Ended,
+        })
+    }
+
+    /// Runs one call through the whole pipeline and waits for its end. Dropping the future is not enough to give
+    /// the call up; cancel the request's token.
+    ///
+    /// # Errors
+    /// When the engine has ended before the call did.
+    pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
+        let (reply, report) = oneshot::channel();
+        self.calls.send((request, reply)).await.map_err(|_| SendError::Ended)?;
+        report.await.map_err(|_| SendError::Ended)
+    }
+}

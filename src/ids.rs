@@ -1,0 +1,101 @@
+//! Names and identifiers as types, so that a server's name cannot be passed where a seat's handle is meant.
+//!
+//! Everybody uses these; nothing here validates against a configuration or looks anything up.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+macro_rules! name_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Wraps a name that its source (configuration, listing, state file) has already validated.
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
+                Self(text.into())
+            }
+
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&*self.0, f)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+    };
+}
+
+name_type! {
+    /// A downstream MCP server as declared in `mcp_servers[].name`.
+    ServerName
+}
+name_type! {
+    /// One live link to a server: the server's name, or `server::Role_Name` for a seat's own.
+    ConnectionName
+}
+name_type! {
+    /// A seat's stable short name, `^[a-z0-9][a-z0-9-]*$`.
+    SeatHandle
+}
+name_type! {
+    /// One invocation of a tool, received to finished; unique across runs.
+    CallId
+}
+
+impl ConnectionName {
+    /// The connection of a server that all seats share.
+    pub fn shared(server: &ServerName) -> Self {
+        Self(server.0.clone())
+    }
+}
+
+impl CallId {
+    /// A fresh identifier: `c` and ten characters of Crockford's base 32, 50 random bits.
+    pub fn fresh() -> Self {
+        const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+        let mut bits = [0_u8; 8];
+        // Without the system's generator the clock still tells calls of one run apart.
+        if getrandom::fill(&mut bits).is_err() {
+            bits = crate::clock::Timestamp::now().millis().to_le_bytes();
+        }
+        let mut bits = u64::from_le_bytes(bits);
+        let mut text = String::with_capacity(11);
+        text.push('c');
+        for _ in 0..10 {
+            let at = usize::try_from(bits & 31).unwrap_or(0);
+            text.push(char::from(ALPHABET.get(at).copied().unwrap_or(b'0')));
+            bits >>= 5;
+        }
+        Self(text.into())
+    }
+}
+
+/// A question waiting for a person; counts up within one run and is never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ApprovalId(pub u64);

@@ -1,0 +1,21 @@
+//! What a tool is, what is known about it, and what follows from that: pure functions and plain data.
+//!
+//! The engine fills these types from what servers advertise; the gate, the screens and the served surfaces
+//! read them. Nothing here does I/O, knows a clock or knows any tool by name.
+
+pub mod annotations;
+pub mod arguments;
+pub mod catalog;
+pub mod classify;
+pub mod delivery;
+pub mod entry;
+pub mod listing;
+pub mod output;
+pub mod worker;
+
+pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, HintSource, Hints};
+pub use arguments::{Arguments, ArgumentsError, Digest};
+pub use catalog::Catalog;
+pub use classify::{Classification, EffectClass, Flag};
+pub use entry::{Entry, Fingerprint, Origin, Rejected};
+pub use listing::{ListedTool, Listing};

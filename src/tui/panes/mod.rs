@@ -1,0 +1,1 @@
+//! Focusable regions of the screen, one struct each.

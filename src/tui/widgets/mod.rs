@@ -1,0 +1,1 @@
+//! Reusable pieces of drawing without state of the engine.
