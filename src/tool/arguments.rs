@@ -129,6 +129,15 @@ impl Arguments {
         self.digest
     }
 
+    /// These arguments as they may be drawn and audited: secrets replaced, under the digest of the real ones.
+    #[must_use]
+    pub fn redacted(&self, redactor: &crate::secret::Redactor) -> Self {
+        match redactor.redact(&self.canonical) {
+            std::borrow::Cow::Borrowed(_) => self.clone(),
+            std::borrow::Cow::Owned(text) => Self { canonical: text.into(), digest: self.digest },
+        }
+    }
+
     /// Length of the canonical text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.canonical.len()

@@ -49,3 +49,8 @@ pub fn as_text(output: &CallOutput) -> String {
     let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
     texts.collect::<Vec<_>>().join("\n")
 }
+
+/// A refused
+pub fn refused(note: OutputNote) -> CallOutput {
+    CallOutput { content: vec![], structured: None, is_error: true, notes: vec![note] }
+}
