@@ -54,12 +54,12 @@ pub(super) struct Outlets {
     pub(super) snapshots: watch::Sender<Arc<Snapshot>>,
     pub(super) catalog: watch::Sender<Arc<Catalog>>,
     pub(super) links: watch::Sender<Arc<HashMap<ConnectionName, Link>>>,
+    pub(super) settings: watch::Sender<Arc<ApprovalSettings>>,
 }
 
 /// What does not change over the run.
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
-    pub(super) settings: Arc<ApprovalSettings>,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
     pub(super) shutdown: CancellationToken,
@@ -277,7 +277,7 @@ impl Core {
         }
         self.settled = true;
         self.remember_names();
-        let settings = self.fixed.settings.clone();
+        let settings = self.outlets.settings.borrow().clone();
         for rule in policy::unmatched(&settings, &self.snapshot.catalog) {
             let text = format!("the approval rule \"{}\" ({}) matches no tool", rule.tool, rule.place);
             tracing::warn!(rule = %rule.tool, place = %rule.place, "approval_rule_unmatched");
@@ -337,7 +337,7 @@ impl Core {
         }
     }
 
-    fn notice(&mut self, level: LogLevel, text: &str) {
+    pub(super) fn notice(&mut self, level: LogLevel, text: &str) {
         let sequence = self.snapshot.notices.last().map_or(0, |notice| notice.sequence + 1);
         let text = crate::text::visible(&self.fixed.pipeline.redactor.redact(text)).as_ref().into();
         self.snapshot.notices.push(Notice { sequence, at: Timestamp::now(), level, text });

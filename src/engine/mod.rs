@@ -13,4 +13,5 @@ pub mod handle;
 pub mod ring;
 mod servers;
 pub mod snapshot;
+pub mod start;
 pub mod status;
