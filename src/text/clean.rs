@@ -21,20 +21,14 @@ pub fn clean(text: &str) -> Cow<'_, str> {
     let mut line = Line::default();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
-        match sequence(rest) {
-            Some((length, effect)) => {
-                match effect {
-                    Effect::None => {}
-                    Effect::LineStart => line.restart = true,
-                    Effect::EraseLine => line.clear(),
-                }
-                rest = rest.get(length..).unwrap_or_default();
-            }
-            None => {
-                line.put(c);
-                rest = rest.get(c.len_utf8()..).unwrap_or_default();
-            }
-        }
+        let length = if let Some((length, effect)) = sequence(rest) {
+            line.apply(effect);
+            length
+        } else {
+            line.put(c);
+            c.len_utf8()
+        };
+        rest = rest.get(length..).unwrap_or_default();
     }
     Cow::Owned(visible(&line.text).into_owned())
 }
@@ -50,6 +44,14 @@ struct Line {
 }
 
 impl Line {
+    fn apply(&mut self, effect: Effect) {
+        match effect {
+            Effect::None => {}
+            Effect::LineStart => self.restart = true,
+            Effect::EraseLine => self.clear(),
+        }
+    }
+
     fn put(&mut self, c: char) {
         match c {
             '\r' => self.restart = true,

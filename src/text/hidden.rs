@@ -74,19 +74,18 @@ pub fn is_hidden(c: char) -> bool {
 /// `text` with every control, bidirectional, zero-width or otherwise invisible character in visible escaped form
 /// (`\u{202e}`, `\n`, `\x1b`). Borrowed when there was none.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    let Some((start, _)) = escapes(text).next() else { return Cow::Borrowed(text) };
-    let (clean, rest) = text.split_at_checked(start).unwrap_or(("", text));
-    let mut out = String::with_capacity(text.len() + 16);
-    out.push_str(clean);
-    // The walk starts over where it stopped; what stands before the first escape decides how the rest reads.
-    let mut from = 0;
-    for (at, c) in escapes(text) {
-        let plain = rest.get(from..at.saturating_sub(start)).unwrap_or_default();
-        out.push_str(plain);
-        push_escape(&mut out, c);
-        from = at.saturating_sub(start) + c.len_utf8();
+    let mut escapes = escapes(text).peekable();
+    if escapes.peek().is_none() {
+        return Cow::Borrowed(text);
     }
-    out.push_str(rest.get(from..).unwrap_or_default());
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut from = 0;
+    for (at, c) in escapes {
+        out.push_str(text.get(from..at).unwrap_or_default());
+        push_escape(&mut out, c);
+        from = at + c.len_utf8();
+    }
+    out.push_str(text.get(from..).unwrap_or_default());
     Cow::Owned(out)
 }
 

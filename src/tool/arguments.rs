@@ -23,7 +23,7 @@ impl Digest {
 
     /// The first eight hexadecimal digits, for people.
     pub fn short(&self) -> String {
-        self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+        self.to_string().chars().take(8).collect()
     }
 }
 

@@ -11,7 +11,6 @@ pub mod delivery;
 pub mod entry;
 pub mod json;
 pub mod listing;
-mod number;
 pub mod output;
 pub mod worker;
 
