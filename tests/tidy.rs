@@ -85,7 +85,11 @@ fn only_the_protocol_files_know_the_protocol_crate() {
 
 #[test]
 fn only_the_terminal_writes_to_standard_output_while_the_screen_is_up() {
-    let found = offenders(&["src/tui", "src/engine"], &["std::io::stdout", "io::stdout()", "io::stderr()"], &["tui/terminal.rs"]);
+    let found = offenders(
+        &["src/tui", "src/engine"],
+        &["std::io::stdout", "io::stdout()", "io::stderr()"],
+        &["tui/terminal.rs"],
+    );
     assert_eq!(found, Vec::<String>::new());
 }
 

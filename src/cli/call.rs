@@ -117,6 +117,6 @@ fn read_all(source: impl Read) -> std::io::Result<String> {
 }
 
 /// Whether a person can be asked on this terminal.
-pub(super) fn attended() -> bool {
+pub(crate) fn attended() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }

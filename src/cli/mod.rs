@@ -12,6 +12,8 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
+pub(crate) use call::attended;
+
 use crate::run;
 
 /// How the program ends.
