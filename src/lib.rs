@@ -37,6 +37,7 @@
 //! 13. Every string from a server, an agent, the configuration or the environment passes [`text`] before it is
 //!     drawn and the redactor before it is drawn, logged or audited.
 
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod engine;

@@ -9,4 +9,5 @@ pub mod gate;
 pub mod handle;
 pub mod ring;
 pub mod snapshot;
+pub mod state_dir;
 pub mod status;
