@@ -14,4 +14,5 @@ pub mod ring;
 mod servers;
 pub mod snapshot;
 pub mod start;
+pub mod state_dir;
 pub mod status;
