@@ -103,7 +103,7 @@ enum Command {
     /// Read the trail of calls
     Audit {
         #[command(subcommand)]
-        command: audit::AuditCommand,
+        command: AuditCommand,
     },
     /// Print the JSON Schema of the configuration, for editors
     Schema,
@@ -116,6 +116,36 @@ enum Command {
     DemoServer {
         /// Its name
         name: String,
+    },
+}
+
+/// Ways to read the trail.
+#[derive(Subcommand, Debug)]
+enum AuditCommand {
+    /// Show the last records
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: usize,
+        /// Go on with each new record
+        #[arg(short, long)]
+        follow: bool,
+        /// Print the lines of the file
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the hash chain and name the first broken line
+    Verify,
+    /// Write all records as JSON lines
+    Export {
+        /// Only from then on: 2026-11-30, a full RFC 3339 time, or an age such as 90m, 2h, 7d
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+    },
+    /// Tell one call's whole story in plain words
+    Why {
+        /// The call's name, or the start of it
+        call: String,
     },
 }
 
@@ -155,7 +185,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Check { connect, json }) => check::run(&global, connect, json),
         Some(Command::Tools { seat, json }) => tools::run(&global, seat.as_deref(), json),
         Some(Command::Call(call)) => call::run(&global, &call),
-        Some(Command::Audit { command }) => audit::run(&global, &command),
+        Some(Command::Audit { command }) => audit_command(&global, &command),
         Some(Command::Schema) => {
             let schema = crate::config::schema();
             print(&format!("{schema:#}\n"));
@@ -170,6 +200,37 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::DemoServer { name }) => crate::demo::run(&name),
     };
     exit.code()
+}
+
+fn audit_command(global: &Global, command: &AuditCommand) -> Exit {
+    let dir = match run::state_folder(global) {
+        Ok(dir) => dir,
+        Err((exit, problem)) => {
+            complain(&problem);
+            return exit;
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    let done = match command {
+        AuditCommand::Tail { lines, follow, json } => {
+            let format = if *json { audit::Format::Json } else { audit::Format::Plain };
+            if *follow { audit::follow(&dir, *lines, format, &mut out) } else { audit::tail(&dir, *lines, format, &mut out) }
+        }
+        AuditCommand::Verify => audit::verify(&dir, &mut out),
+        AuditCommand::Export { since } => {
+            let since = since.as_deref().map(|since| audit::since(since, crate::clock::Timestamp::now())).transpose();
+            since.and_then(|since| audit::export(&dir, since, &mut out))
+        }
+        AuditCommand::Why { call } => audit::why(&dir, call, &mut out),
+    };
+    match done {
+        Ok(0) => Exit::Fine,
+        Ok(_) => Exit::Failed,
+        Err(error) => {
+            complain(&error.to_string());
+            Exit::Failed
+        }
+    }
 }
 
 /// Writes to standard output. A reader that has gone (`| head`) is no error.

@@ -10,4 +10,4 @@ mod parts;
 pub use dashboard::dashboard;
 pub use document::{Document, load, theme};
 pub use one_shot::{OneShot, Wanted, one_shot};
-pub use parts::{prepare_process, user};
+pub use parts::{prepare_process, state_folder, user};

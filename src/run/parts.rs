@@ -6,9 +6,10 @@ use std::sync::Arc;
 use tokio::task::JoinHandle;
 
 use super::Document;
-use crate::cli::Global;
+use crate::cli::{Exit, Global};
+use crate::config::diagnostic;
 use crate::config::expand::{Environment, ProcessEnvironment};
-use crate::engine::audit::{self, Audit};
+use crate::engine::audit::{self, Audit, Opened};
 use crate::engine::gate::Attendance;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::LogLevel;
@@ -53,6 +54,18 @@ pub(super) fn state_path(global: &Global, document: &Document) -> Result<PathBuf
     }
 }
 
+/// Where the state folder is, for commands that read it without an engine.
+///
+/// # Errors
+/// When it depends on a configuration that is invalid, or on a home folder that there is not.
+pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
+    if let Some(path) = &global.state_dir {
+        return Ok(path.clone());
+    }
+    let document = super::load(global).map_err(|problems| (Exit::Config, diagnostic::render(&problems)))?;
+    state_path(global, &document).map_err(|problem| (Exit::Failed, problem))
+}
+
 impl Parts {
     /// Opens what one run needs. `to_stderr`: warnings are printed as well, for commands without a screen.
     pub(super) fn open(global: &Global, document: &Document, to_stderr: bool) -> Result<Self, String> {
@@ -65,12 +78,8 @@ impl Parts {
             to_stderr,
         };
         let logging = logging::init(options).map_err(|error| error.to_string())?;
-        let instance = CallId::fresh();
-        let (audit, opened) = audit::open(&state, instance.as_str()).map_err(|error| error.to_string())?;
-        let mut first_notices = Vec::new();
-        if let Some(text) = opened.summary() {
-            first_notices.push((LogLevel::Warn, text.into()));
-        }
+        let (audit, opened) = audit::open(&state, &audit::new_instance()).map_err(|error| error.to_string())?;
+        let mut first_notices = mended(&opened);
         for warning in &document.warnings {
             let level = if warning.is_info() { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.one_line().into()));
@@ -110,6 +119,23 @@ impl Parts {
         };
         start::start(&document.config, options)
     }
+}
+
+/// What was found and mended in the trail, for people.
+fn mended(opened: &Opened) -> Vec<(LogLevel, Arc<str>)> {
+    let count = |calls: &[CallId], what: &str| match calls {
+        [] => None,
+        [call] => Some(format!("an earlier run ended while call {call} {what}")),
+        calls => Some(format!("an earlier run ended while {} calls {what}", calls.len())),
+    };
+    let calls = [
+        count(&opened.unknown, "was on its way: its outcome is unknown"),
+        count(&opened.withdrawn, "waited for a decision: withdrawn"),
+        count(&opened.unsent, "was approved and not yet sent: it did not run"),
+    ];
+    let broken = opened.broken.as_ref().map(ToString::to_string);
+    let texts = calls.into_iter().flatten().chain(opened.notes.iter().cloned()).chain(broken);
+    texts.map(|text| (LogLevel::Warn, text.into())).collect()
 }
 
 fn read_names(state: &StateDir) -> Names {
