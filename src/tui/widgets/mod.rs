@@ -1,1 +1,5 @@
 //! Reusable pieces of drawing without state of the engine.
+
+pub mod badge;
+pub mod json_view;
+pub mod paint;
