@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{Exit, Global, complain, print};
-use crate::config::diagnostic::{self, Diagnostic};
+use crate::config::diagnostic::{self, Diagnostic, Severity};
+use crate::config::model::Unresolved;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
 use crate::run::{self, Document};
@@ -38,7 +39,13 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
 
 /// Variables without a value: the document is valid, but the servers that need them would not come up.
 fn unresolved(document: &Document) -> Vec<Diagnostic> {
-    document.unresolved.iter().map(|(_, problem)| Diagnostic::unresolved(problem)).collect()
+    let diagnostic = |problem: &Unresolved| Diagnostic {
+        line: problem.place.line,
+        path: problem.path.to_string(),
+        message: problem.to_string(),
+        ..Diagnostic::file(problem.place.file.clone(), "", format!("set {} in the environment", problem.variable))
+    };
+    document.unresolved.iter().map(|(_, problem)| diagnostic(problem)).collect()
 }
 
 struct Row {
@@ -76,7 +83,7 @@ fn connected(snapshot: &Snapshot) -> Vec<Row> {
 }
 
 fn report(diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
-    let errors = diagnostics.iter().any(Diagnostic::is_error);
+    let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let down = servers.is_some_and(|rows| rows.iter().any(|row| row.reason.is_some()));
     if json {
         let rows: Vec<Value> = servers

@@ -213,7 +213,7 @@ fn audit_command(global: &Global, command: &AuditCommand) -> Exit {
     let mut out = std::io::stdout().lock();
     let done = match command {
         AuditCommand::Tail { lines, follow, json } => {
-            let format = if *json { audit::Format::Json } else { audit::Format::Plain };
+            let format = if *json { audit::Format::Json } else { audit::Format::Words };
             if *follow { audit::follow(&dir, *lines, format, &mut out) } else { audit::tail(&dir, *lines, format, &mut out) }
         }
         AuditCommand::Verify => audit::verify(&dir, &mut out),

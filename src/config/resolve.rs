@@ -104,6 +104,11 @@ impl Server {
         if fill.problems.is_empty() { Ok(Resolved { transport, secrets: fill.secrets }) } else { Err(fill.problems) }
     }
 
+    /// Whether its command is the running executable.
+    pub fn is_ours(&self) -> bool {
+        matches!(&self.transport, Transport::Stdio { command, .. } if command.text() == OURSELVES)
+    }
+
     /// The command line, or the URL without user info and query, as configured: references by name.
     pub fn display(&self) -> Arc<str> {
         match &self.transport {

@@ -24,7 +24,7 @@ use crate::config::expand::Environment;
 use crate::config::model::{self, Config, Unresolved};
 use crate::config::resolve::{Resolved, ResolvedTransport};
 use crate::ids::{ConnectionName, ServerName};
-use crate::secret::Redactor;
+use crate::secret::{Redactor, Secret};
 use crate::tool::Catalog;
 use crate::tool::names::Names;
 
@@ -140,7 +140,7 @@ fn start_servers(
         let declared = declare(server, options.environment.as_ref());
         let resolved = match options.connectors.get(&server.name) {
             Some(connector) => Ok((TransportSpec::Custom(connector.clone()), Vec::new())),
-            None => server.resolve(options.environment.as_ref()).map(|resolved| specify(resolved, options)),
+            None => server.resolve(options.environment.as_ref()).map(|resolved| specify(server, resolved, options)),
         };
         let (transport, secrets) = match resolved {
             Ok(resolved) => resolved,
@@ -173,15 +173,10 @@ fn start_servers(
 }
 
 fn declare(server: &model::Server, environment: &dyn Environment) -> Declared {
+    let shown: Arc<str> = crate::text::visible(&server.display()).into();
     let (transport, identity) = match &server.transport {
-        model::Transport::Stdio { command, args, .. } => {
-            let words = std::iter::once(command).chain(args).map(|word| crate::text::visible(word.text()).into_owned());
-            let line: Arc<str> = words.collect::<Vec<_>>().join(" ").into();
-            (TransportFacts::Stdio { command: line.clone() }, line)
-        }
-        model::Transport::Http { url, .. } => {
-            (TransportFacts::Http { url: crate::text::visible(&url.display()).into() }, url.text().into())
-        }
+        model::Transport::Stdio { .. } => (TransportFacts::Stdio { command: shown.clone() }, shown),
+        model::Transport::Http { url, .. } => (TransportFacts::Http { url: shown }, url.text().into()),
     };
     let credentials = server.credentials(environment).into_iter();
     Declared {
@@ -202,12 +197,12 @@ fn declare(server: &model::Server, environment: &dyn Environment) -> Declared {
     }
 }
 
-fn specify(resolved: Resolved, options: &Options) -> (TransportSpec, Vec<crate::secret::Secret>) {
+fn specify(server: &model::Server, resolved: Resolved, options: &Options) -> (TransportSpec, Vec<Secret>) {
     let transport = match resolved.transport {
-        ResolvedTransport::Stdio { command, args, mut env, cwd, inherit_env, display, own } => {
-            if own {
+        ResolvedTransport::Stdio { command, args, mut env, cwd, inherit_env, display } => {
+            if server.is_ours() {
                 let added = options.own_children.iter();
-                env.extend(added.map(|(name, value)| (name.clone(), crate::secret::Secret::new(value.clone()))));
+                env.extend(added.map(|(name, value)| (name.clone(), Secret::new(value.clone()))));
             }
             TransportSpec::Stdio(StdioSpec { command, args, display, env, cwd, inherit_env })
         }

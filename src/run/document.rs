@@ -7,7 +7,7 @@ use crate::cli::Global;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::config::model::{Config, Source, Unresolved};
-use crate::config::{self};
+use crate::config;
 use crate::ids::ServerName;
 use crate::tui::theme::Theme;
 
@@ -31,7 +31,7 @@ pub struct Document {
 /// Every problem of the document at once.
 pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
     let source = config::find(global.config.as_deref(), &ProcessEnvironment);
-    let loaded = config::load_file(source)?;
+    let loaded = config::load_source(&source)?;
     let enabled = loaded.config.servers.iter().filter(|server| server.enabled && server.shared);
     let unresolved = enabled
         .flat_map(|server| {

@@ -48,11 +48,10 @@ impl OneShot {
     /// # Errors
     /// One line that names the seats there are.
     pub fn seat(&self, handle: &str) -> Result<SeatHandle, String> {
-        let mut agents = self.org.agents();
-        if let Some(seat) = agents.clone().find(|seat| seat.as_str() == handle) {
-            return Ok(seat.clone());
+        if let Some(seat) = self.org.agents().find(|seat| seat.handle.as_str() == handle) {
+            return Ok(seat.handle.clone());
         }
-        let known: Vec<String> = agents.by_ref().map(ToString::to_string).collect();
+        let known: Vec<String> = self.org.agents().map(|seat| seat.handle.to_string()).collect();
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         Err(format!("there is no agent seat \"{}\"; there are: {known}", crate::text::visible(handle)))
     }

@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 
 use super::Document;
 use crate::cli::{Exit, Global};
-use crate::config::diagnostic;
+use crate::config::diagnostic::{self, Severity};
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
 use crate::engine::gate::Attendance;
@@ -81,9 +81,8 @@ impl Parts {
         let (audit, opened) = audit::open(&state, &audit::new_instance()).map_err(|error| error.to_string())?;
         let mut first_notices = mended(&opened);
         for warning in &document.warnings {
-            let level = if warning.is_info() { LogLevel::Info } else { LogLevel::Warn };
-            first_notices.push((level, warning.one_line().into()));
-            tracing::warn!(problem = %warning.one_line(), "config_warning");
+            let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
+            first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
         for server in document.config.servers.iter().filter(|server| !server.shared) {
             let text = format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
