@@ -198,8 +198,11 @@ impl Report {
         self.items.iter().any(|item| item.severity == Severity::Error)
     }
 
-    /// Everything in the order of the document, errors only when there are any at the cap's expense.
+    /// Everything in the order of the document; remarks only when nothing is wrong.
     pub(super) fn finish(mut self) -> Vec<Diagnostic> {
+        if self.has_errors() {
+            self.items.retain(|item| item.severity != Severity::Info);
+        }
         self.items.sort_by_key(|item| (item.line, item.column));
         let cut = self.items.len().saturating_sub(MAX_DIAGNOSTICS);
         if cut > 0 {

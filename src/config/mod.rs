@@ -14,6 +14,8 @@ mod read;
 pub mod resolve;
 mod schema;
 mod shape;
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::io::Read as _;

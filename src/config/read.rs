@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 
-use super::diagnostic::{Report, child, quoted};
+use super::diagnostic::{Report, child, item, quoted};
 use super::tree::{Entry, Mark, Node, Scalar, Style, Value};
 
 /// A document larger than this is not read.
@@ -32,7 +32,14 @@ pub(super) fn read(text: &str, report: &mut Report) -> Option<Node> {
         report.error(Mark { line: 1, column: 1 }, "", message);
         return None;
     }
-    let mut reader = Reader { parser: Parser::new_from_str(text), text, anchors: HashMap::new(), nodes: 0, report };
+    let mut reader = Reader {
+        parser: Parser::new_from_str(text),
+        text,
+        anchors: HashMap::new(),
+        nodes: 0,
+        path: Vec::new(),
+        report,
+    };
     reader.document().ok()
 }
 
@@ -42,7 +49,14 @@ struct Reader<'t, 'r> {
     /// Finished nodes by anchor, each with its number of nodes.
     anchors: HashMap<usize, (Node, usize)>,
     nodes: usize,
+    /// Where the reader is.
+    path: Vec<Step>,
     report: &'r mut Report,
+}
+
+enum Step {
+    Key(Arc<str>),
+    Item(usize),
 }
 
 impl<'t> Reader<'t, '_> {
@@ -71,11 +85,7 @@ impl<'t> Reader<'t, '_> {
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node, Stop> {
         let at = mark(span.start);
         if depth > MAX_DEPTH {
-            return Err(self.stop(
-                at,
-                &format!("lists and mappings nest deeper than {MAX_DEPTH} levels"),
-                "flatten it",
-            ));
+            return Err(self.too_deep(at));
         }
         let before = self.nodes;
         self.count(1, at)?;
@@ -127,7 +137,11 @@ impl<'t> Reader<'t, '_> {
         loop {
             match self.next()? {
                 (Event::SequenceEnd, _) => return Ok(items),
-                (event, span) => items.push(self.node(event, span, depth + 1)?),
+                (event, span) => {
+                    self.path.push(Step::Item(items.len()));
+                    items.push(self.node(event, span, depth + 1)?);
+                    self.path.pop();
+                }
             }
         }
     }
@@ -150,12 +164,15 @@ impl<'t> Reader<'t, '_> {
                 return Err(self.stop(at, &format!("a key is longer than {MAX_KEY} bytes"), "shorten it"));
             }
             let (event, span) = self.next()?;
+            self.path.push(Step::Key(key.clone()));
             let value = self.node(event, span, depth + 1)?;
+            self.path.pop();
             if &*key == "<<" && style == Style::Plain {
                 merges.push((value, at));
             } else if let Some(first) = places.get(&key) {
                 let message = format!("the key {} stands twice; first on line {}", quoted(&key), first.line);
-                self.report.error(at, child("", &key), message).help("keep one of them");
+                let path = child(&self.path(), &key);
+                self.report.error(at, path, message).help("keep one of them");
             } else {
                 places.insert(key.clone(), at);
                 entries.push(Entry { key, mark: at, value });
@@ -222,15 +239,44 @@ impl<'t> Reader<'t, '_> {
 
     fn no_yaml(&mut self, error: &ScanError) -> Stop {
         let at = mark(*error.marker());
-        let line =
-            self.text.lines().nth(usize::try_from(at.line).unwrap_or(usize::MAX).saturating_sub(1)).unwrap_or("");
-        let indent = line.chars().take_while(|c| c.is_whitespace());
-        let help = if indent.into_iter().any(|c| c == '\t') {
-            "this line is indented with a tab; YAML takes spaces only"
-        } else {
-            "look at the indentation, the quotes and the brackets here and on the line before"
-        };
-        self.stop(at, &format!("this is not YAML: {}", error.info()), help)
+        let info = error.info();
+        if info.contains("unknown anchor") {
+            return self.stop(
+                at,
+                "the alias refers to nothing",
+                "write `&name` before a value above, and `*name` here",
+            );
+        }
+        // The scanner reads ahead of the events and has a limit of its own.
+        if info.contains("recursion limit") {
+            return self.too_deep(at);
+        }
+        if info.contains("tab")
+            && let Some(tab) = self.tab_from(at)
+        {
+            return self.stop(tab, "this line is indented with a tab", "YAML is indented with spaces only");
+        }
+        let help = "look at the indentation, the quotes and the brackets here and on the line before";
+        self.stop(at, &format!("this is not YAML: {info}"), help)
+    }
+
+    /// The first tab that indents a line, from a line on.
+    fn tab_from(&self, at: Mark) -> Option<Mark> {
+        let lines = (1..).zip(self.text.lines()).skip_while(|(number, _)| *number < at.line);
+        for (line, text) in lines {
+            let indent = text.chars().take_while(|c| c.is_whitespace());
+            if let Some((column, _)) = (1..).zip(indent).find(|(_, c)| *c == '\t') {
+                return Some(Mark { line, column });
+            }
+        }
+        None
+    }
+
+    fn path(&self) -> String {
+        self.path.iter().fold(String::new(), |path, step| match step {
+            Step::Key(key) => child(&path, key),
+            Step::Item(index) => item(&path, *index),
+        })
     }
 
     fn empty(&mut self) -> Stop {
@@ -239,6 +285,10 @@ impl<'t> Reader<'t, '_> {
             "the file holds no configuration",
             "write at least `name: My Company` and a list `mcp_servers:`, or start without a file to see the demo",
         )
+    }
+
+    fn too_deep(&mut self, at: Mark) -> Stop {
+        self.stop(at, &format!("lists and mappings nest deeper than {MAX_DEPTH} levels"), "flatten it")
     }
 
     fn too_large(&mut self, at: Mark) -> Stop {

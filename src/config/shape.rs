@@ -95,9 +95,9 @@ impl Check<'_> {
             }
         }
         for key in section.keys.iter().filter(|key| key.presence == Presence::Required) {
-            if node.get(key.name).is_none() {
+            if node.get(key.name).is_none() && !misspelt(node, key.name) {
                 let message = format!("`{}` is missing", key.name);
-                let help = format!("add `{}:` ({})", key.name, key.doc);
+                let help = format!("add `{}:`. {}", key.name, key.doc);
                 self.report.error(node.mark, child(path, key.name), message).help(help);
             }
         }
@@ -170,7 +170,7 @@ impl Check<'_> {
         if node.flag().is_some() {
             return;
         }
-        let found = node.text().map_or_else(|| node.words().to_owned(), |text| quoted(text));
+        let found = found(node);
         self.report
             .error(node.mark, path, format!("expected true or false, found {found}"))
             .help("write `true` or `false`, without quotes");
@@ -178,7 +178,7 @@ impl Check<'_> {
 
     fn number(&mut self, node: &Node, path: &str, highest: f64) {
         let Some(number) = node.number() else {
-            let found = node.text().map_or_else(|| node.words().to_owned(), |text| quoted(text));
+            let found = found(node);
             self.report
                 .error(node.mark, path, format!("expected a number, found {found}"))
                 .help("write it without quotes and without a unit");
@@ -230,7 +230,7 @@ impl Check<'_> {
     }
 
     fn unknown(&mut self, mark: Mark, key: &str, section: &Section, path: &str) {
-        let known = || section.keys.iter().map(|key| key.name);
+        let known = || section.keys.iter().filter(|key| !matches!(key.shape, Shape::Any)).map(|key| key.name);
         let help = match closest(key, known()) {
             Some(name) => format!("did you mean `{name}`?"),
             None => format!("known here: {}", known().collect::<Vec<_>>().join(", ")),
@@ -262,6 +262,20 @@ impl Check<'_> {
     }
 }
 
+/// What stands where a boolean or a number is wanted.
+fn found(node: &Node) -> String {
+    match node.text() {
+        Some(text) if node.taken() == Some(Taken::Text) => format!("the text {}", quoted(text)),
+        Some(text) => quoted(text),
+        None => node.words().to_owned(),
+    }
+}
+
+/// Whether a mapping has a key that is reported with this one as the suggestion.
+pub(super) fn misspelt(node: &Node, key: &str) -> bool {
+    node.entries().iter().any(|entry| *entry.key != *key && closest(&entry.key, std::iter::once(key)).is_some())
+}
+
 /// The known word that is probably meant.
 pub(super) fn closest<'w>(written: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     if written.len() > 64 {
@@ -270,7 +284,7 @@ pub(super) fn closest<'w>(written: &str, known: impl Iterator<Item = &'w str>) -
     let written = written.to_lowercase().replace('-', "_");
     known
         .map(|word| (strsim::damerau_levenshtein(&written, word), word))
-        .filter(|(distance, word)| *distance <= (word.len() / 3).max(1))
+        .filter(|(distance, word)| *distance <= word.len() / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)
 }

@@ -131,14 +131,14 @@ impl Lower<'_> {
     }
 
     fn unused_templates(&mut self, org: &Org, servers: &[Server]) {
-        for server in servers.iter().filter(|server| !server.shared) {
+        for (index, server) in servers.iter().enumerate().filter(|(_, server)| !server.shared && server.enabled) {
             if org.agents().any(|seat| seat.credentials_for(&server.name).is_some()) {
                 continue;
             }
             let mark = Mark { line: server.place.line, column: 1 };
-            let message = format!("no role declares `mcp_env` for the server `{}`, so it is not started", server.name);
+            let message = format!("no role declares `mcp_env` for `{}`, so it is not started", server.name);
             self.report
-                .info(mark, "", message)
+                .info(mark, item("mcp_servers", index), message)
                 .help(format!("add `mcp_env: {{ {}: {{}} }}` to a role, or remove `shared: false`", server.name))
                 .event("mcp_server_template_skipped", None, Some(server.name.as_str()));
         }

@@ -8,6 +8,7 @@ use super::{Lower, seconds, text, texts};
 use crate::config::diagnostic::{child, item, quoted};
 use crate::config::model::{RestartPolicy, Server, Transport};
 use crate::config::resolve;
+use crate::config::shape::misspelt;
 use crate::config::tree::{Mark, Node};
 use crate::ids::ServerName;
 
@@ -156,7 +157,7 @@ impl Lower<'_> {
         path: &str,
     ) -> Option<crate::config::expand::Template> {
         let Some(value) = node.get(key) else {
-            if conflicts == 0 {
+            if conflicts == 0 && !misspelt(node, key) {
                 let transport = if key == "url" { "http" } else { "stdio" };
                 let message = format!("a server with `transport: {transport}` needs `{key}`");
                 let help = if key == "url" { "add `url:`" } else { "add `command:`, or `transport: http` and `url:`" };
