@@ -103,6 +103,28 @@ pub fn wrap(spans: &[Span], width: usize) -> Vec<Row> {
     wrapping.rows
 }
 
+/// Sets items side by side with `between` after each but the last of a row, whole items only: one that does not fit
+/// goes to the next row, which begins with `indent` blank cells, and is broken only when it is wider than a row.
+pub fn flow(items: &[Row], between: &Span, (indent, width): (usize, usize)) -> Vec<Row> {
+    let mut rows = vec![Row::new()];
+    let (mut used, mut fresh) = (0, true);
+    for item in items {
+        let cells = row_width(item);
+        if !fresh && used + between.width() + cells > width {
+            rows.push(vec![Span::gap(indent)]);
+            (used, fresh) = (indent, true);
+        }
+        let Some(row) = rows.last_mut() else { return rows };
+        if !fresh {
+            row.push(between.clone());
+            used += between.width();
+        }
+        row.extend(item.iter().cloned());
+        (used, fresh) = (used + cells, false);
+    }
+    rows.iter().flat_map(|row| if row_width(row) > width { wrap(row, width) } else { vec![row.clone()] }).collect()
+}
+
 /// As [`wrap`], but at most `max_rows` rows: when more are needed the last one ends by saying how many cells of text
 /// are missing, so that a cut is never silent.
 pub fn wrap_capped(spans: &[Span], width: usize, max_rows: usize) -> Vec<Row> {
@@ -247,109 +269,6 @@ pub fn clear(buf: &mut Buffer, area: Rect) {
     }
 }
 
-/// A frame around a region.
-#[derive(Clone, Debug)]
-pub struct Frame<'f> {
-    /// Left in the top border.
-    pub title: &'f [Span],
-    /// Right in the top border.
-    pub right: &'f [Span],
-    /// The style of the border.
-    pub role: Role,
-    /// How thick it is.
-    pub weight: Weight,
-}
-
-/// The weight of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Weight {
-    /// A pane's.
-    Thin,
-    /// The card's.
-    Heavy,
-}
-
-const THIN: [&str; 6] = ["╭", "╮", "╰", "╯", "─", "│"];
-const HEAVY: [&str; 6] = ["┏", "┓", "┗", "┛", "━", "┃"];
-const ASCII: [&str; 6] = ["+", "+", "+", "+", "-", "|"];
-const ASCII_HEAVY: [&str; 6] = ["#", "#", "#", "#", "=", "#"];
-
-impl Frame<'_> {
-    const fn glyphs(&self, theme: &Theme) -> [&'static str; 6] {
-        match (theme.ascii, self.weight) {
-            (false, Weight::Thin) => THIN,
-            (false, Weight::Heavy) => HEAVY,
-            (true, Weight::Thin) => ASCII,
-            (true, Weight::Heavy) => ASCII_HEAVY,
-        }
-    }
-
-    /// Draws the frame along the edge of `area` and returns what is inside.
-    pub fn draw(&self, buf: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
-        let inside = inner(area);
-        let drawn = area.intersection(*buf.area());
-        if drawn != area || area.width < 2 || area.height < 2 {
-            return inside.intersection(*buf.area());
-        }
-        let [top_left, top_right, bottom_left, bottom_right, across, down] = self.glyphs(theme);
-        let style = theme.style(self.role);
-        let (left, right) = (area.left(), area.right() - 1);
-        let (top, bottom) = (area.top(), area.bottom() - 1);
-        for x in left..=right {
-            buf.set_string(x, top, across, style);
-            buf.set_string(x, bottom, across, style);
-        }
-        for y in top..=bottom {
-            buf.set_string(left, y, down, style);
-            buf.set_string(right, y, down, style);
-        }
-        let corners = [(left, top, top_left), (right, top, top_right), (left, bottom, bottom_left)];
-        for (x, y, glyph) in corners.into_iter().chain([(right, bottom, bottom_right)]) {
-            buf.set_string(x, y, glyph, style);
-        }
-        self.titles(buf, area, theme);
-        inside
-    }
-
-    /// A line across, joined to the frame, `at` lines below the top of `area`.
-    pub fn rule(&self, buf: &mut Buffer, area: Rect, (at, theme): (usize, &Theme)) {
-        let Some(place) = line(area, at) else { return };
-        let across = self.glyphs(theme)[4];
-        let text = across.repeat(usize::from(area.width.saturating_sub(2)));
-        let inside = Rect { x: place.x.saturating_add(1), width: place.width.saturating_sub(2), ..place };
-        put(buf, inside, &[Span { role: self.role, text }], theme);
-    }
-
-    fn titles(&self, buf: &mut Buffer, area: Rect, theme: &Theme) {
-        let room = usize::from(area.width).saturating_sub(4);
-        let title = padded(fit_row(self.title, room.saturating_sub(2)));
-        let used = row_width(&title);
-        put(buf, Rect { x: area.x + 1, width: area.width.saturating_sub(2), height: 1, ..area }, &title, theme);
-        let right = padded(self.right.to_vec());
-        let width = row_width(&right);
-        if width > 0 && used + width < room {
-            let x = area.right().saturating_sub(u16::try_from(width + 2).unwrap_or(u16::MAX));
-            put(buf, Rect { x, width: u16::try_from(width).unwrap_or(0), height: 1, ..area }, &right, theme);
-        }
-    }
-}
-
-fn padded(mut row: Row) -> Row {
-    if row_width(&row) > 0 {
-        row.insert(0, Span::gap(1));
-        row.push(Span::gap(1));
-    }
-    row
-}
-
-/// What is inside a frame along the edge of `area`.
-pub fn inner(area: Rect) -> Rect {
-    if area.width < 2 || area.height < 2 {
-        return Rect { width: 0, height: 0, ..area };
-    }
-    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
-}
-
 /// The style of a selection bar.
 pub fn selection(theme: &Theme) -> Style {
     let style = theme.style(Role::Selection);
@@ -416,7 +335,7 @@ mod tests {
         #[test]
         fn wrapping_keeps_every_character_but_the_spaces_at_breaks(text in "\\PC{0,60}", width in 1_usize..40) {
             let span = Span::new(Role::Text, &text);
-            let rows = wrap(&[span.clone()], width);
+            let rows = wrap(std::slice::from_ref(&span), width);
             let squeeze = |text: &str| text.replace(' ', "");
             let joined: String = rows.iter().map(|row| row_text(row)).collect();
             prop_assert_eq!(squeeze(&joined), squeeze(span.text()));

@@ -3,10 +3,8 @@
 //! Reads text that is known to be JSON (canonical arguments, a serialised schema). Anything else is laid out as it
 //! stands, without a claim about its structure.
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::Shape;
-use crate::text;
+use super::units::{Unit, is_hidden, units};
 use crate::tui::widgets::paint::shown;
 
 /// Containers nested deeper than this become running text instead of one line per member.
@@ -50,57 +48,6 @@ pub(super) struct Laid {
     pub(super) pieces: Vec<Piece>,
     pub(super) fields: usize,
     pub(super) hidden: bool,
-}
-
-/// What is never divided between two rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unit<'t> {
-    /// A JSON escape or a grapheme cluster that is drawn as it is.
-    Whole(&'t str),
-    /// One character of a cluster that is drawn escaped: such a cluster may be longer than a row.
-    Single(&'t str),
-}
-
-impl<'t> Unit<'t> {
-    pub(super) const fn text(self) -> &'t str {
-        match self {
-            Self::Whole(text) | Self::Single(text) => text,
-        }
-    }
-}
-
-/// The units of a text from a boundary between two of them.
-pub(super) fn units(text: &str) -> impl Iterator<Item = Unit<'_>> {
-    let (mut rest, mut singles) = (text, 0_usize);
-    std::iter::from_fn(move || {
-        if singles == 0
-            && let Some(length) = whole_length(rest)
-        {
-            let (unit, after) = rest.split_at_checked(length)?;
-            rest = after;
-            return Some(Unit::Whole(unit));
-        }
-        if singles == 0 {
-            singles = rest.graphemes(true).next()?.chars().count();
-        }
-        let (unit, after) = rest.split_at_checked(rest.chars().next()?.len_utf8())?;
-        (rest, singles) = (after, singles.saturating_sub(1));
-        Some(Unit::Single(unit))
-    })
-}
-
-/// The length of the unit at the start of `rest` when it is drawn as it is.
-fn whole_length(rest: &str) -> Option<usize> {
-    match rest.as_bytes() {
-        [] => None,
-        [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].iter().all(|byte| byte.is_ascii_hexdigit()) => Some(6),
-        [b'\\', second, ..] if second.is_ascii() => Some(2),
-        [first, second, ..] if (b' '..=b'~').contains(first) && second.is_ascii() => Some(1),
-        _ => {
-            let cluster = rest.graphemes(true).next()?;
-            (shown(cluster).0 == cluster).then_some(cluster.len())
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -402,13 +349,5 @@ impl Laying<'_> {
         self.laid.rows.push(Start { indent, piece: self.laid.pieces.len() });
         self.column = indent;
         self.gap = 0;
-    }
-}
-
-/// True for an escape or a character that would not be seen; line breaks and tabs are ordinary.
-fn is_hidden(unit: Unit<'_>) -> bool {
-    match (unit, unit.text().as_bytes()) {
-        (Unit::Single(_), _) | (_, [b'\\', b'b' | b'f' | b'r' | b'u', ..]) => true,
-        (_, text) => !text.is_ascii() && text::has_hidden(unit.text()),
     }
 }

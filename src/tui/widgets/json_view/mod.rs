@@ -8,12 +8,14 @@
 mod laying;
 #[cfg(test)]
 mod tests;
+mod units;
 
 use std::sync::Arc;
 
 use super::paint::{Row, Span, shown};
 use crate::tui::theme::Role;
-use laying::{Kind, Laid, units};
+use laying::{Kind, Laid};
+use units::units;
 
 /// How the outermost value is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
