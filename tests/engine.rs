@@ -97,7 +97,8 @@ async fn bench_with(config: &str, attendance: Attendance) -> Bench {
     };
     let (handle, engine) = start::start(&config, options);
     let bench = Bench { handle, engine, server, trail, redactor };
-    bench.until(|snapshot| snapshot.servers.iter().all(|server| server.status.is_ready())).await;
+    let ready = |s: &Arc<Snapshot>| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready());
+    bench.until(ready).await;
     bench
 }
 
@@ -129,6 +130,11 @@ impl Bench {
 
     async fn question(&self) -> Arc<ApprovalView> {
         self.until(|snapshot| !snapshot.approvals.is_empty()).await.approvals[0].clone()
+    }
+
+    async fn question_after(&self, earlier: &ApprovalView) -> Arc<ApprovalView> {
+        let newer = |snapshot: &Arc<Snapshot>| snapshot.approvals.first().is_some_and(|now| now.id != earlier.id);
+        self.until(newer).await.approvals[0].clone()
     }
 
     fn decide(&self, question: &ApprovalView, verdict: Verdict) {
@@ -205,7 +211,7 @@ async fn a_denied_call_never_runs_and_says_who_and_why() {
     assert_eq!(bench.story(), ["received", "asked", "denied"]);
     // The next question about the same tool knows.
     let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
-    let question = bench.question().await;
+    let question = bench.question_after(&question).await;
     assert_eq!((question.history.approved, question.history.denied), (0, 1));
     assert_eq!(question.history.last_denial.as_deref(), Some("wrong note"));
     assert_eq!(question.history.same_arguments, Some((1, "denied".into())));
@@ -238,7 +244,9 @@ async fn each_of_three_waiting_calls_is_decided_for_itself() {
         bench.decide(&chosen, Verdict::Approve);
         let after = bench.until(|snapshot| snapshot.approvals.len() == 2).await;
         assert!(after.approvals.iter().all(|waiting| waiting.id != chosen.id));
-        bench.until(|snapshot| snapshot.calls.iter().any(|call| call.phase == CallPhase::Done { is_error: false })).await;
+        bench
+            .until(|snapshot| snapshot.calls.iter().any(|call| call.phase == CallPhase::Done { is_error: false }))
+            .await;
         let ledger = bench.server.ledger();
         assert_eq!(ledger.len(), 1);
         assert_eq!(Digest::of(ledger[0].1.as_bytes()), chosen.arguments.digest());
@@ -290,8 +298,7 @@ async fn a_tool_that_turns_milder_while_a_call_waits_is_asked_about_anew() {
     let mut milder = delete();
     milder["annotations"] = json!({"readOnlyHint": true});
     bench.server.change_tools([milder]).await;
-    let again = bench.until(|snapshot| snapshot.approvals.first().is_some_and(|q| q.id != first.id)).await;
-    let second = again.approvals[0].clone();
+    let second = bench.question_after(&first).await;
     assert_ne!(first.entry.fingerprint, second.entry.fingerprint);
     assert_eq!(second.arguments.canonical(), r#"{"id":"a"}"#, "confirm is set for destructive tools only");
     bench.decide(&first, Verdict::Approve);
@@ -339,7 +346,7 @@ async fn a_call_that_is_not_answered_in_time_is_unknown_and_cancelled_upstream()
 #[tokio::test(start_paused = true)]
 async fn without_an_audit_only_proven_reads_run() {
     let bench = bench().await;
-    bench.trail.break_with("no space left on device");
+    bench.trail.set_broken(Some("no space left on device"));
     bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("no space left"))).await;
     for name in ["append", "mystery", "delete"] {
         let report = bench.call(name, "{}").await;
@@ -417,7 +424,11 @@ async fn a_protocol_error_is_a_failure_and_a_tool_error_is_an_answer() {
         Reaction::Result(json!({"content": [{"type": "text", "text": "not found"}], "isError": true})),
     ]);
     let report = bench.call("get", "{}").await;
-    assert!(matches!(&report.phase, CallPhase::Failed { reason } if reason.contains("no such note")), "{:?}", report.phase);
+    assert!(
+        matches!(&report.phase, CallPhase::Failed { reason } if reason.contains("no such note")),
+        "{:?}",
+        report.phase
+    );
     let report = bench.call("get", "{}").await;
     assert_eq!(report.phase, CallPhase::Done { is_error: true });
     assert_eq!(bench.server.ledger().len(), 2, "an answer is no reason to send again");
@@ -445,6 +456,7 @@ async fn a_disabled_server_withdraws_its_questions_and_takes_no_calls() {
     bench.question().await;
     bench.handle.send(Command::Disable(notes.clone())).unwrap();
     assert_eq!(call.await.unwrap().phase, CallPhase::Withdrawn(Withdrawal::ServerGone));
+    bench.until(|snapshot| snapshot.servers[0].status.word() == "disabled").await;
     let report = bench.call("get", "{}").await;
     assert!(matches!(&report.phase, CallPhase::Failed { reason } if reason.contains("disabled")), "{:?}", report.phase);
     bench.handle.send(Command::Enable(notes)).unwrap();
@@ -491,7 +503,8 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
     };
     let (handle, engine) = start::start(&config, options);
     let mut snapshots = handle.snapshots();
-    let snapshot = snapshots.wait_for(|s| s.servers.iter().any(|server| server.status.is_ready())).await.unwrap().clone();
+    let snapshot =
+        snapshots.wait_for(|s| s.servers.iter().any(|server| server.status.is_ready())).await.unwrap().clone();
     let failed = snapshot.servers.iter().find(|server| server.server.as_str() == "other").unwrap();
     let headline = failed.status.failure().expect("failed").headline.to_string();
     assert!(headline.contains("MISSING_TOKEN is not set (mcp_servers[1].env.TOKEN"), "{headline}");

@@ -398,12 +398,6 @@ pub struct Unresolved {
     pub problem: Problem,
 }
 
-impl std::fmt::Display for Unresolved {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "environment variable {} {} ({}, line {})", self.variable, self.problem, self.path, self.place.line)
-    }
-}
-
 /// What is wrong with a variable's value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Problem {

@@ -103,12 +103,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
             audit: options.audit.health(),
         },
         outlets: Outlets { snapshots: snapshots_in, catalog: catalog_in, links: links_in, settings: settings_in },
-        fixed: Fixed {
-            pipeline,
-            names_changed: options.names_changed,
-            log_dropped: options.log_dropped,
-            shutdown,
-        },
+        fixed: Fixed { pipeline, names_changed: options.names_changed, log_dropped: options.log_dropped, shutdown },
         connections: tasks,
         desk: Desk::default(),
         calls: Calls::default(),

@@ -154,6 +154,8 @@ impl Run {
                 Verdict::Ask(tier) => {
                     let policy_by = self.view.policy.as_ref().map_or_else(|| "policy".into(), |(_, by)| by.clone());
                     match self.ask(&entry, tier, policy_by, &settings).await {
+                        // The question went away with the old definition; the new one is judged anew.
+                        Answered::Over(CallPhase::Withdrawn(Withdrawal::DefinitionChanged)) => Sent::DefinitionChanged,
                         Answered::Over(phase) => return self.over(phase, None).await,
                         Answered::Approved(permit) => self.send_approved(permit).await,
                     }
