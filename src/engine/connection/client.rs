@@ -260,6 +260,12 @@ impl Client {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Progress for every request that waits.
+    #[cfg(test)]
+    pub fn progress_for_test(&self) {
+        self.lock().pending.values().for_each(|pending| pending.progress.notify_one());
+    }
+
     #[cfg(test)]
     pub fn pending(&self) -> usize {
         self.lock().pending.len()

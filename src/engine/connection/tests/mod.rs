@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::*;
 use crate::engine::gate::Dispatch;
-use crate::engine::status::Failure;
+use crate::engine::status::{Failure, FailureKind};
 
 /// A supervised connection and what it has told.
 pub(super) struct Bench {
@@ -64,6 +64,14 @@ impl Bench {
         self.until(|event| match event {
             ConnectionEvent::Status(ConnectionStatus::Failed { reason }) => Some(reason.clone()),
             ConnectionEvent::Status(ConnectionStatus::Ready { .. }) => panic!("ready"),
+            _ => None,
+        })
+        .await
+    }
+
+    pub async fn failed_after_ready(&mut self) -> Failure {
+        self.until(|event| match event {
+            ConnectionEvent::Status(status) if status.word() == "failed" => status.failure().cloned(),
             _ => None,
         })
         .await
