@@ -10,6 +10,7 @@ pub mod classify;
 pub mod delivery;
 pub mod entry;
 pub mod json;
+pub mod form;
 pub mod listing;
 pub mod names;
 pub mod output;
