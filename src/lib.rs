@@ -42,6 +42,7 @@ pub mod clock;
 pub mod config;
 pub mod engine;
 pub mod ids;
+pub mod logging;
 pub mod org;
 pub mod secret;
 pub mod text;
