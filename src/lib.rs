@@ -40,6 +40,7 @@
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod demo;
 pub mod engine;
 pub mod ids;
 pub mod logging;

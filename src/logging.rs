@@ -99,8 +99,8 @@ impl Dropped {
 }
 
 /// Sends all events of the process to the file, the log pane and, if asked, stderr.
-pub fn init(options: Options<'_>) -> Logging {
-    let (sink, mut logging) = Sink::new(&options);
+pub fn init(options: &Options<'_>) -> Logging {
+    let (sink, mut logging) = Sink::new(options);
     let subscriber = tracing_subscriber::registry().with(sink.with_filter(levels(options.detail)));
     if tracing::subscriber::set_global_default(subscriber).is_err() {
         logging.problem.get_or_insert_with(|| "another subscriber was installed before".to_owned());
@@ -132,11 +132,10 @@ pub fn log_panic(info: &PanicHookInfo<'_>) {
     let current = std::thread::current();
     let thread = current.name().unwrap_or("unnamed");
     let backtrace = std::backtrace::Backtrace::capture();
-    match backtrace.status() {
-        std::backtrace::BacktraceStatus::Captured => {
-            tracing::error!(thread, location, reason = message, backtrace = %backtrace, "panic");
-        }
-        _ => tracing::error!(thread, location, reason = message, "panic"),
+    if backtrace.status() == std::backtrace::BacktraceStatus::Captured {
+        tracing::error!(thread, location, reason = message, backtrace = %backtrace, "panic");
+    } else {
+        tracing::error!(thread, location, reason = message, "panic");
     }
 }
 
