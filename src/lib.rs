@@ -45,6 +45,7 @@ pub mod engine;
 pub mod ids;
 pub mod logging;
 pub mod org;
+pub mod run;
 pub mod secret;
 pub mod text;
 pub mod tool;

@@ -26,6 +26,8 @@ pub struct Config {
     pub org: Org,
     /// `engine`.
     pub engine: EngineSettings,
+    /// `operators`: who may use the operator surface and the connector.
+    pub operators: Vec<Operator>,
     /// `tui`.
     pub tui: TuiSettings,
     /// Root keys that belong to a full Crewlet file and are not used by this program.
@@ -123,7 +125,7 @@ pub enum RestartPolicy {
 }
 
 /// `engine`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct EngineSettings {
     /// Address of the HTTP surfaces; `None` when off.
     pub listen: Option<std::net::SocketAddr>,
@@ -133,6 +135,120 @@ pub struct EngineSettings {
     pub discovery: Discovery,
     /// The gate's policy.
     pub approvals: ApprovalSettings,
+    /// Whether seats are offered `turn_begin` and `turn_end`.
+    pub turn_tools: bool,
+    /// Which of the company's own surfaces are open.
+    pub native: Native,
+    /// Prompts that the connector can put into a seat's inbox.
+    pub autopilots: Vec<Autopilot>,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            listen: None,
+            state_dir: None,
+            discovery: Discovery::default(),
+            approvals: ApprovalSettings::default(),
+            turn_tools: true,
+            native: Native::default(),
+            autopilots: Vec::new(),
+        }
+    }
+}
+
+/// `engine.native`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Native {
+    /// Work items.
+    pub tracker: bool,
+    /// Pages.
+    pub pages: bool,
+}
+
+impl Default for Native {
+    fn default() -> Self {
+        Self { tracker: true, pages: true }
+    }
+}
+
+/// One entry of `engine.autopilots`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Autopilot {
+    /// Unique.
+    pub id: Arc<str>,
+    /// A seat of the company.
+    pub seat: SeatHandle,
+    /// What its inbox gets.
+    pub prompt: Arc<str>,
+}
+
+/// One entry of `operators`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Operator {
+    /// Unique; what the audit names.
+    pub id: Arc<str>,
+    /// The bearer token, by reference.
+    pub token: Template,
+    /// With any: the token is for the connector only.
+    pub scopes: Vec<Scope>,
+    /// Whose queue, pins and inbox it works.
+    pub seat: Option<SeatHandle>,
+    /// Its workspace; empty: all projects.
+    pub projects: Vec<Arc<str>>,
+    /// What it may do inside its workspace.
+    pub permission: Permission,
+    /// Where it stands.
+    pub place: ConfigRef,
+}
+
+/// A scope of the connector.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Scope {
+    /// `issues:read`
+    IssuesRead,
+    /// `issues:write`
+    IssuesWrite,
+    /// `comments:read`
+    CommentsRead,
+    /// `comments:write`
+    CommentsWrite,
+    /// `dashboard:read`
+    DashboardRead,
+    /// `agents:write`
+    AgentsWrite,
+    /// `autopilot:run`
+    AutopilotRun,
+}
+
+impl Scope {
+    /// All scopes with their spelling.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::IssuesRead, "issues:read"),
+        (Self::IssuesWrite, "issues:write"),
+        (Self::CommentsRead, "comments:read"),
+        (Self::CommentsWrite, "comments:write"),
+        (Self::DashboardRead, "dashboard:read"),
+        (Self::AgentsWrite, "agents:write"),
+        (Self::AutopilotRun, "autopilot:run"),
+    ];
+
+    /// `issues:read` and the like.
+    pub fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(scope, _)| *scope == self).map_or("", |(_, text)| text)
+    }
+}
+
+/// What an operator may do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Permission {
+    /// Reads.
+    Viewer,
+    /// Writes, and deletes what it created itself.
+    Member,
+    /// Everything.
+    #[default]
+    Admin,
 }
 
 /// What a seat's surface starts with.
@@ -268,8 +384,9 @@ pub enum OpenCards {
 /// `token_budget` and the like of a seat: kept, not used by this program yet.
 pub type Budget = Option<NonZeroU32>;
 
-/// A problem found while resolving references: the variable and the field that names it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A field that cannot be filled in now. Its text is what a failed server shows.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("environment variable {variable} {problem} ({path}, {place})")]
 pub struct Unresolved {
     /// The variable's name.
     pub variable: Arc<str>,
@@ -277,9 +394,27 @@ pub struct Unresolved {
     pub path: Arc<str>,
     /// Where it stands.
     pub place: ConfigRef,
-    /// True when it is set, but empty.
-    pub empty: bool,
+    /// What is wrong with its value.
+    pub problem: Problem,
 }
 
-/// A seat's handle together with its credentials for one server, by reference (`mcp_env` after inheritance).
-pub type SeatCredentials = (SeatHandle, Vec<(Arc<str>, Template)>);
+/// What is wrong with a variable's value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Problem {
+    /// It is not set.
+    Missing,
+    /// It is set, but empty.
+    Empty,
+    /// It is set, and cannot stand where it is used.
+    Unusable(&'static str),
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => f.write_str("is not set"),
+            Self::Empty => f.write_str("is set but empty"),
+            Self::Unusable(reason) => f.write_str(reason),
+        }
+    }
+}

@@ -9,7 +9,9 @@ pub mod catalog;
 pub mod classify;
 pub mod delivery;
 pub mod entry;
+pub mod json;
 pub mod listing;
+pub mod names;
 pub mod output;
 pub mod worker;
 

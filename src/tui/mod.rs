@@ -1,6 +1,7 @@
 //! The screen: `Msg` (what reached the UI) becomes `Intent` (what the person means) becomes `Effect` (what must be
 //! done). Panes are plain structs; the screen reads one immutable snapshot per frame and writes only commands.
 
+pub mod card;
 pub mod intent;
 pub mod panes;
 pub mod theme;

@@ -2,13 +2,49 @@
 //!
 //! The engine's core starts one supervisor for each connection with [`start`], hears [`ConnectionEvent`]s and
 //! sends calls through the [`Connection`] handle. Nothing here knows policy, seats or screens.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `supervisor` | the status machine: start, watch, back off, stop |
+//! | `session`, `establish` | one start: link, client and child; handshake and first listing |
+//! | `handshake`, `tools`, `call` | what is asked: era and revision, the tool list, one call |
+//! | `client`, `link`, `message`, `protocol` | requests and answers, and their text |
+//! | `wire`, `http` | carrying messages over pipes or to an endpoint |
+//! | `stdio`, `environment`, [`reaper`] | children: their environment, their groups, their end |
+//! | `stderr`, `lines`, `failure`, `cause` | what people read about it |
+//! | `backoff` | when to try again: pure |
+
+mod backoff;
+mod call;
+mod cause;
+mod client;
+mod environment;
+mod establish;
+mod failure;
+mod handshake;
+mod http;
+mod lines;
+mod link;
+mod message;
+mod protocol;
+pub mod reaper;
+mod session;
+mod stderr;
+mod stdio;
+mod supervisor;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod wire;
+
+pub use stdio::set_child_umask;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::gate::Dispatch;
@@ -166,26 +202,55 @@ pub enum Control {
 #[derive(Clone, Debug)]
 pub struct Connection {
     control: mpsc::Sender<Control>,
+    current: watch::Receiver<Availability>,
+    request_timeout: Duration,
+    redactor: Redactor,
+}
+
+/// What a call finds.
+#[derive(Clone)]
+enum Availability {
+    /// A server that can be called.
+    Ready(client::Client),
+    /// None; the text says what it is instead.
+    Down(Arc<str>),
+}
+
+impl fmt::Debug for Availability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(_) => f.write_str("Ready"),
+            Self::Down(reason) => write!(f, "Down({reason})"),
+        }
+    }
 }
 
 impl Connection {
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
-    /// progress up to ten times of it). `cancel` gives it up. It is never sent twice.
+    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told. It
+    /// is never sent twice.
     ///
     /// # Errors
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        let _ = (dispatch, cancel);
-        Err(CallFailure::NotRunning("not implemented".into()))
+        let available = self.current.borrow().clone();
+        match available {
+            Availability::Ready(client) if !client.is_over() => {
+                call::run(&client, self.request_timeout, &self.redactor, &dispatch, &cancel).await
+            }
+            Availability::Ready(_) => Err(CallFailure::NotRunning("the server is not running: it just ended".into())),
+            Availability::Down(reason) => Err(CallFailure::NotRunning(reason)),
+        }
     }
 
-    /// Asks for a change of state; what comes of it is told by [`ConnectionEvent::Status`].
+    /// Asks for a change of state; what comes of it is told by [`ConnectionEvent::Status`]. False when too many
+    /// requests wait already or the supervisor has ended.
     pub fn control(&self, control: Control) -> bool {
         self.control.try_send(control).is_ok()
     }
 }
 
-/// Starts a supervisor. With `initially_enabled` false the connection begins `Disabled`. When `shutdown` is
+/// Starts a supervisor. With [`Initially::Disabled`] the connection is shown and not started. When `shutdown` is
 /// cancelled the connection goes down its ladder; the task ends when no process is left.
 pub fn start(
     spec: ConnectionSpec,
@@ -193,9 +258,13 @@ pub fn start(
     events: mpsc::Sender<NamedEvent>,
     shutdown: CancellationToken,
 ) -> (Connection, tokio::task::JoinHandle<()>) {
-    let (control, _) = mpsc::channel(8);
-    let _ = (spec, initially, events, shutdown);
-    (Connection { control }, tokio::spawn(async {}))
+    let (control, requests) = mpsc::channel(8);
+    let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
+    let connection =
+        Connection { control, current, request_timeout: spec.request_timeout, redactor: spec.redactor.clone() };
+    let supervisor = supervisor::Supervisor::new(spec, events, publish);
+    let task = tokio::spawn(supervisor.run(initially, supervisor::Orders::new(requests, shutdown)));
+    (connection, task)
 }
 
 /// Whether a connection is started at once.

@@ -1,0 +1,92 @@
+//! One `tools/call`: sent once, waited for within its deadline, given up in the open.
+//!
+//! [`super::Connection::call`] is the only caller. Deadlines and what a lost answer means are decided here; what a
+//! result means is not.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use super::client::{Answer, Client, InFlight, Role};
+use super::message::Reached;
+use super::{CallFailure, Reply, protocol};
+use crate::engine::gate::Dispatch;
+use crate::engine::status::Era;
+use crate::secret::Redactor;
+
+/// Progress extends a deadline up to this many times the limit.
+const MOST_EXTENSION: u32 = 10;
+
+/// Sends the call and waits for its end.
+pub(super) async fn run(
+    client: &Client,
+    limit: Duration,
+    redactor: &Redactor,
+    dispatch: &Dispatch,
+    cancel: &CancellationToken,
+) -> Result<Reply, CallFailure> {
+    if cancel.is_cancelled() {
+        return Err(CallFailure::NotSent("cancelled before it was sent".into()));
+    }
+    let era = client.era().unwrap_or(Era::Legacy);
+    let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
+    let (flight, frame) = client.prepare(Role::Ordinary, "tools/call", params);
+    let began = Instant::now();
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(CallFailure::NotSent("cancelled before it was sent".into())),
+        queued = client.queue(frame) => {
+            if queued.is_err() {
+                return Err(CallFailure::NotSent("the connection ended before it was sent".into()));
+            }
+        }
+        () = sleep_until(began + limit) => return Err(not_taken(limit)),
+    }
+    wait(flight, began, limit, redactor, cancel).await
+}
+
+async fn wait(
+    mut flight: InFlight,
+    began: Instant,
+    limit: Duration,
+    redactor: &Redactor,
+    cancel: &CancellationToken,
+) -> Result<Reply, CallFailure> {
+    let last = began + limit.saturating_mul(MOST_EXTENSION);
+    let mut deadline = began + limit;
+    let progress = flight.progress();
+    loop {
+        tokio::select! {
+            biased;
+            answer = flight.answer() => return judge(answer, flight.reached(), redactor),
+            () = progress.notified() => deadline = last.min(Instant::now() + limit),
+            () = cancel.cancelled() => return Err(match flight.give_up("cancelled by the caller") {
+                Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
+                Reached::Perhaps => CallFailure::Cancelled,
+            }),
+            () = sleep_until(deadline) => return Err(match flight.give_up("no answer in time") {
+                Reached::No => not_taken(began.elapsed()),
+                Reached::Perhaps => CallFailure::TimedOut(began.elapsed()),
+            }),
+        }
+    }
+}
+
+fn judge(answer: Answer, reached: Reached, redactor: &Redactor) -> Result<Reply, CallFailure> {
+    let clean = |text: &str| redactor.redact(&crate::text::clean(text)).as_ref().into();
+    match answer {
+        Answer::Result(result) => Ok(Reply::Result(result)),
+        Answer::Error(error) => Ok(Reply::Error { code: error.code, message: clean(&error.message) }),
+        Answer::Undelivered(Reached::No, reason) => Err(CallFailure::NotSent(clean(&reason))),
+        Answer::Undelivered(Reached::Perhaps, reason) => Err(CallFailure::Lost(clean(&reason))),
+        Answer::Ended(reason) => Err(match reached {
+            Reached::No => CallFailure::NotSent(clean(&reason)),
+            Reached::Perhaps => CallFailure::Lost(clean(&reason)),
+        }),
+    }
+}
+
+fn not_taken(limit: Duration) -> CallFailure {
+    CallFailure::NotSent(format!("the server took no request for {:.0} s", limit.as_secs_f64()).into())
+}

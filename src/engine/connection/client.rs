@@ -1,0 +1,326 @@
+//! The JSON-RPC client: matches answers to requests, hears notices, answers a server's own requests.
+//!
+//! [`super::handshake`], [`super::tools`] and [`super::call`] send requests through it; one task reads what comes
+//! back. It keeps no deadline and never sends a request twice.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::link::{Frame, Ticket};
+use super::message::{self, Incoming, LinkEnd, Reached, RpcError};
+use crate::engine::status::Era;
+
+/// A client on one link. Clones share it.
+#[derive(Clone)]
+pub(super) struct Client(Arc<Inner>);
+
+struct Inner {
+    outgoing: mpsc::Sender<Frame>,
+    next_id: AtomicU64,
+    state: Mutex<State>,
+    end: OnceLock<LinkEnd>,
+    ended: CancellationToken,
+    tools_changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    pending: HashMap<u64, Pending>,
+    era: Option<Era>,
+    /// Set once the link is over: requests fail with this.
+    closed: Option<Arc<str>>,
+}
+
+struct Pending {
+    reply: oneshot::Sender<Answer>,
+    progress: Arc<Notify>,
+    role: Role,
+}
+
+/// What a request is for; this decides what becomes of it when its answer is odd or not waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Role {
+    /// Part of the handshake: an error without an id is its answer, giving it up is not announced.
+    Handshake,
+    /// Any other request: giving it up is announced to the server.
+    Ordinary,
+}
+
+/// What became of a request.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The `result` member.
+    Result(Box<RawValue>),
+    /// The `error` member.
+    Error(RpcError),
+    /// The link could not deliver it.
+    Undelivered(Reached, String),
+    /// The link ended first; the text says how.
+    Ended(Arc<str>),
+}
+
+impl Client {
+    /// A client that writes to `outgoing`; [`Self::run`] has to run beside it.
+    pub fn new(outgoing: mpsc::Sender<Frame>) -> Self {
+        Self(Arc::new(Inner {
+            outgoing,
+            next_id: AtomicU64::new(1),
+            state: Mutex::default(),
+            end: OnceLock::new(),
+            ended: CancellationToken::new(),
+            tools_changed: Notify::new(),
+        }))
+    }
+
+    /// Handles what comes off the link until it ends.
+    pub async fn run(self, mut incoming: mpsc::Receiver<Incoming>) {
+        // Set in any case, also when a task of the link or this one panics.
+        let _end = EndOnDrop(self.clone());
+        while let Some(message) = incoming.recv().await {
+            match message {
+                Incoming::Response { id, outcome } => self.settle(id, outcome),
+                Incoming::Request { id, method } => self.answer_server(&id, &method),
+                Incoming::Notification { method, params } => self.hear(&method, params.as_deref()),
+                Incoming::Undelivered { id, reached, reason } => {
+                    self.deliver(id, Answer::Undelivered(reached, reason));
+                }
+                Incoming::End(end) => return self.end(end),
+            }
+        }
+    }
+
+    /// Fixes the era: it decides how a server's requests are answered and what our requests carry.
+    pub fn settle_era(&self, era: Era) {
+        self.lock().era = Some(era);
+    }
+
+    /// The era, once it is settled.
+    pub fn era(&self) -> Option<Era> {
+        self.lock().era
+    }
+
+    /// Why the link ended; waits for that.
+    pub async fn ended(&self) -> LinkEnd {
+        self.0.ended.cancelled().await;
+        self.0.end.get().cloned().unwrap_or(LinkEnd::Internal)
+    }
+
+    /// True once no request can be sent any more.
+    pub fn is_over(&self) -> bool {
+        self.lock().closed.is_some()
+    }
+
+    /// Waits until the server says that its tools changed.
+    pub async fn tools_changed(&self) {
+        self.0.tools_changed.notified().await;
+    }
+
+    /// Fails every request that waits, and every later one, with `reason`.
+    pub fn fail_pending(&self, reason: &Arc<str>) {
+        let pending = {
+            let mut state = self.lock();
+            state.closed.get_or_insert_with(|| reason.clone());
+            std::mem::take(&mut state.pending)
+        };
+        for (_, request) in pending {
+            let _ = request.reply.send(Answer::Ended(reason.clone()));
+        }
+    }
+
+    /// Sends a notification; dropped when the link is over.
+    pub async fn notify(&self, text: String) {
+        let _ = self.0.outgoing.send(Frame::plain(text)).await;
+    }
+
+    /// The next request, registered but not queued yet. `params` makes the parameters from the request's id,
+    /// which is its progress token too.
+    pub fn prepare(&self, role: Role, method: &str, params: impl FnOnce(u64) -> String) -> (InFlight, Frame) {
+        let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
+        let (reply, receiver) = oneshot::channel();
+        let progress = Arc::new(Notify::new());
+        let ticket = Arc::new(Ticket::default());
+        {
+            let mut state = self.lock();
+            if let Some(reason) = &state.closed {
+                let _ = reply.send(Answer::Ended(reason.clone()));
+            } else {
+                state.pending.insert(id, Pending { reply, progress: progress.clone(), role });
+            }
+        }
+        let frame = Frame { text: message::request(id, method, &params(id)), ticket: Some(ticket.clone()) };
+        (InFlight { client: self.clone(), id, ticket, receiver, progress, role, over: false }, frame)
+    }
+
+    /// Queues a prepared request; waits while the queue is full.
+    ///
+    /// # Errors
+    /// The link is over; nothing was sent.
+    pub async fn queue(&self, frame: Frame) -> Result<(), LinkOver> {
+        self.0.outgoing.send(frame).await.map_err(|_| LinkOver)
+    }
+
+    /// Sends a request and waits for what becomes of it.
+    pub async fn request(&self, role: Role, method: &str, params: impl FnOnce(u64) -> String) -> Answer {
+        let (mut flight, frame) = self.prepare(role, method, params);
+        if self.queue(frame).await.is_err() {
+            return Answer::Undelivered(Reached::No, "the connection is over".to_owned());
+        }
+        flight.answer().await
+    }
+
+    fn settle(&self, id: Option<u64>, outcome: Result<Box<RawValue>, RpcError>) {
+        let id = id.or_else(|| {
+            // Old servers answer a request that they cannot place without its id.
+            let state = self.lock();
+            let mut waiting = state.pending.iter().filter(|(_, pending)| pending.role == Role::Handshake);
+            match (waiting.next(), waiting.next()) {
+                (Some((id, _)), None) if outcome.is_err() => Some(*id),
+                _ => None,
+            }
+        });
+        let answer = outcome.map_or_else(Answer::Error, Answer::Result);
+        match id {
+            Some(id) => self.deliver(id, answer),
+            None => tracing::debug!("answer_without_request"),
+        }
+    }
+
+    fn deliver(&self, id: u64, answer: Answer) {
+        let pending = self.lock().pending.remove(&id);
+        match pending {
+            Some(pending) => {
+                let _ = pending.reply.send(answer);
+            }
+            None => tracing::debug!(id, "late_answer_dropped"),
+        }
+    }
+
+    fn answer_server(&self, id: &RawValue, method: &str) {
+        // Before the era is settled it is not known whether answers are allowed; modern clients send none.
+        if self.era() != Some(Era::Legacy) {
+            return;
+        }
+        let answer = Frame::plain(message::answer(id, method));
+        // Not waited for: a server that floods us with requests and reads nothing gets no answer.
+        if self.0.outgoing.try_send(answer).is_err() {
+            tracing::debug!("server_request_unanswered");
+        }
+    }
+
+    fn hear(&self, method: &str, params: Option<&RawValue>) {
+        match method {
+            "notifications/tools/list_changed" => self.0.tools_changed.notify_one(),
+            "notifications/progress" => {
+                let params: Value = params.map_or(Value::Null, |p| serde_json::from_str(p.get()).unwrap_or_default());
+                let token = match params.get("progressToken") {
+                    Some(Value::String(token)) => token.parse().ok(),
+                    Some(token) => token.as_u64(),
+                    None => None,
+                };
+                if let Some(pending) =
+                    token.and_then(|token| self.lock().pending.get(&token).map(|p| p.progress.clone()))
+                {
+                    pending.notify_one();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&self, end: LinkEnd) {
+        let _ = self.0.end.set(end);
+        self.lock().closed.get_or_insert_with(|| "the connection has ended".into());
+        self.0.ended.cancel();
+    }
+
+    fn abandon(&self, id: u64, ticket: &Ticket, role: Role, reason: &str) -> Reached {
+        let was_pending = self.lock().pending.remove(&id).is_some();
+        if ticket.withdraw() {
+            return Reached::No;
+        }
+        if was_pending && role == Role::Ordinary {
+            let notice = Frame::plain(message::cancelled(id, reason));
+            if let Err(mpsc::error::TrySendError::Full(notice)) = self.0.outgoing.try_send(notice) {
+                let outgoing = self.0.outgoing.clone();
+                if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    runtime.spawn(async move { outgoing.send(notice).await.is_ok() });
+                }
+            }
+        }
+        Reached::Perhaps
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[cfg(test)]
+    pub fn pending(&self) -> usize {
+        self.lock().pending.len()
+    }
+}
+
+/// The link is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LinkOver;
+
+struct EndOnDrop(Client);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        self.0.end(LinkEnd::Internal);
+    }
+}
+
+/// A request whose answer is waited for. Dropping it gives the request up.
+pub(super) struct InFlight {
+    client: Client,
+    id: u64,
+    ticket: Arc<Ticket>,
+    receiver: oneshot::Receiver<Answer>,
+    progress: Arc<Notify>,
+    role: Role,
+    over: bool,
+}
+
+impl InFlight {
+    /// What becomes of the request. Never comes back a second time.
+    pub async fn answer(&mut self) -> Answer {
+        if self.over {
+            return std::future::pending().await;
+        }
+        let answer = (&mut self.receiver).await;
+        self.over = true;
+        answer.unwrap_or_else(|_| Answer::Ended("the connection has ended".into()))
+    }
+
+    /// Notified at each sign of progress.
+    pub fn progress(&self) -> Arc<Notify> {
+        self.progress.clone()
+    }
+
+    /// Whether the request can have reached the other side; if not, from now on it cannot.
+    pub fn reached(&self) -> Reached {
+        if self.ticket.withdraw() { Reached::No } else { Reached::Perhaps }
+    }
+
+    /// Gives the request up, telling the server why, and says whether it can have reached it.
+    pub fn give_up(mut self, reason: &str) -> Reached {
+        self.over = true;
+        self.client.abandon(self.id, &self.ticket, self.role, reason)
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        if !self.over {
+            self.client.abandon(self.id, &self.ticket, self.role, "no longer wanted");
+        }
+    }
+}

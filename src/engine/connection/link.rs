@@ -1,0 +1,87 @@
+//! A link: two bounded channels between the client and whatever carries its messages.
+//!
+//! [`super::wire`] makes links over byte streams, [`super::http`] over an endpoint; [`super::client`] is the one
+//! reader and writer. A link knows nothing about requests except whether one has left.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::message::Incoming;
+
+/// Messages that wait to be written, and messages read that wait to be handled.
+pub(super) const QUEUE: usize = 64;
+
+/// Both ends of a link, and what keeps it going.
+pub(super) struct Link {
+    /// Messages to the other side.
+    pub outgoing: mpsc::Sender<Frame>,
+    /// Messages from it; the last one is [`Incoming::End`].
+    pub incoming: mpsc::Receiver<Incoming>,
+    /// The tasks that carry them.
+    pub tasks: JoinSet<()>,
+    /// Closes our side: a child's stdin, an endpoint's session.
+    pub close: CancellationToken,
+}
+
+/// One message of ours.
+pub(super) struct Frame {
+    /// JSON text without a newline.
+    pub text: String,
+    /// For requests that must not be sent once they are given up.
+    pub ticket: Option<Arc<Ticket>>,
+}
+
+impl Frame {
+    /// A message that goes out in any case.
+    pub fn plain(text: String) -> Self {
+        Self { text, ticket: None }
+    }
+
+    /// True when this message is to be written now; from here on it counts as sent.
+    pub fn depart(&self) -> bool {
+        self.ticket.as_ref().is_none_or(|ticket| ticket.depart())
+    }
+}
+
+/// Whether a queued request has left. Either the writer or the one who gives up wins, never both: this is what
+/// makes "nothing was sent" a fact.
+#[derive(Default, Debug)]
+pub(super) struct Ticket(AtomicU8);
+
+const QUEUED: u8 = 0;
+const SENT: u8 = 1;
+const WITHDRAWN: u8 = 2;
+
+impl Ticket {
+    fn depart(&self) -> bool {
+        self.0.compare_exchange(QUEUED, SENT, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// Takes a queued request back. False when it has left already.
+    pub fn withdraw(&self) -> bool {
+        self.0.compare_exchange(QUEUED, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire) != Err(SENT)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_either_sent_or_withdrawn() {
+        let ticket = Arc::new(Ticket::default());
+        let frame = Frame { text: String::new(), ticket: Some(ticket.clone()) };
+        assert!(frame.depart());
+        assert!(!ticket.withdraw(), "it has left");
+
+        let ticket = Arc::new(Ticket::default());
+        let frame = Frame { text: String::new(), ticket: Some(ticket.clone()) };
+        assert!(ticket.withdraw());
+        assert!(ticket.withdraw(), "again is the same");
+        assert!(!frame.depart(), "what was taken back is not written");
+    }
+}
