@@ -1,5 +1,7 @@
 //! The audit against the worst that happens to a process, and what the `audit` command says about it.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)] // helpers of tests, too
+
 use std::collections::HashSet;
 use std::io::{BufRead as _, BufReader, Write};
 use std::path::Path;
