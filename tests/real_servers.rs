@@ -147,7 +147,8 @@ fn git_reports_a_scratch_repository() {
     let Some(command) = pypi("mcp-server-git") else { return };
     let scratch = tempfile::tempdir().expect("a scratch folder");
     let repository = scratch.path().display().to_string();
-    let git = |arguments: &[&str]| Command::new("git").arg("-C").arg(&repository).args(arguments).output().expect("git");
+    let git =
+        |arguments: &[&str]| Command::new("git").arg("-C").arg(&repository).args(arguments).output().expect("git");
     assert!(git(&["init", "-q"]).status.success());
     fs::write(scratch.path().join("new.txt"), "new").expect("written");
     let company = Company::new(&format!("command: {}\nargs: [--repository, \"{repository}\"]", command.display()));

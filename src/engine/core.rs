@@ -15,13 +15,13 @@ use tokio_util::sync::CancellationToken;
 use super::call::{CallEvent, Link, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
-use super::connection::{Control, NamedEvent};
+use super::connection::{ConnectionEvent, Control, NamedEvent};
 use super::gate::desk::{Decided, Desk, Surroundings};
 use super::handle::{CallReport, CallRequest, Consent};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
 use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
-use super::status::ConnectionStatus;
+use super::status::{ConnectionStatus, Failure, FailureKind};
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy;
@@ -119,7 +119,7 @@ impl Core {
                 self.dirty = true;
             }
             Some(_) = self.running.join_next(), if !self.running.is_empty() => {}
-            Some(ended) = self.connections.join_next(), if !self.connections.is_empty() => self.task_ended(ended),
+            Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
         true
     }
@@ -226,7 +226,7 @@ impl Core {
         }
     }
 
-    fn connection_event(&mut self, connection: &ConnectionName, event: super::connection::ConnectionEvent) {
+    fn connection_event(&mut self, connection: &ConnectionName, event: ConnectionEvent) {
         let position = self.servers.iter().position(|server| server.declared.connection == *connection);
         let Some(index) = position else { return };
         let Some(server) = self.servers.get_mut(index) else { return };
@@ -331,12 +331,6 @@ impl Core {
         self.dirty = true;
     }
 
-    fn task_ended(&mut self, ended: Result<(), tokio::task::JoinError>) {
-        if let Err(error) = ended {
-            tracing::error!(%error, "connection_task_panicked");
-        }
-    }
-
     pub(super) fn notice(&mut self, level: LogLevel, text: &str) {
         let sequence = self.snapshot.notices.last().map_or(0, |notice| notice.sequence + 1);
         let text = crate::text::visible(&self.fixed.pipeline.redactor.redact(text)).as_ref().into();
@@ -382,7 +376,7 @@ impl Core {
         self.fixed.shutdown.cancel();
         while !self.connections.is_empty() {
             tokio::select! {
-                Some(ended) = self.connections.join_next() => self.task_ended(ended),
+                Some(_) = self.connections.join_next() => {}
                 Some((name, event)) = self.inlets.connections.recv() => self.connection_event(&name, event),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
             }
@@ -402,14 +396,24 @@ impl Core {
     }
 }
 
-/// Hands a spawned supervisor to the set that the core waits for.
-pub(super) fn adopt(set: &mut JoinSet<()>, task: JoinHandle<()>) {
+/// Hands a spawned supervisor to the set that the core waits for. A supervisor that panicked is a failed connection.
+pub(super) fn adopt(
+    set: &mut JoinSet<()>,
+    connection: ConnectionName,
+    task: JoinHandle<()>,
+    events: mpsc::Sender<NamedEvent>,
+) {
     set.spawn(async move {
-        if let Err(error) = task.await
-            && error.is_panic()
-        {
-            std::panic::resume_unwind(error.into_panic());
-        }
+        let Err(error) = task.await else { return };
+        tracing::error!(server = %connection, %error, "connection_task_panicked");
+        let reason = Failure {
+            kind: FailureKind::Internal,
+            headline: "a fault of this program ended the connection".into(),
+            next_step: Some("the log says where; press r to start it anew, or start the dashboard anew".into()),
+            tail: Arc::new([]),
+        };
+        // The core is gone only when everything ends.
+        let _ = events.send((connection, ConnectionEvent::Status(ConnectionStatus::Failed { reason }))).await;
     });
 }
 

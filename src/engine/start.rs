@@ -161,7 +161,7 @@ fn start_servers(
             (Initially::Disabled, ConnectionStatus::Disabled)
         };
         let (link, task) = connection::start(spec, initially, events.clone(), shutdown.clone());
-        adopt(tasks, task);
+        adopt(tasks, declared.connection.clone(), task, events.clone());
         servers.push(Server::new(declared, Some(link), status));
     }
     servers
