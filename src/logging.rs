@@ -5,10 +5,10 @@
 //! is fields, and the field `server` names the server it is about. Each string passes the redactor and the
 //! sanitiser here, so that no event has to think of it. Nothing here touches the terminal's screen.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Subscriber};
-use tracing_appender::non_blocking::{NonBlocking, NonBlockingBuilder, WorkerGuard};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
@@ -38,71 +38,77 @@ const FIELD: usize = 64 << 10;
 
 /// What to set up.
 #[derive(Debug)]
-pub struct Options {
+pub struct Options<'a> {
     /// The folder of the log files; `None` writes none.
-    pub dir: Option<PathBuf>,
-    /// Log from `debug` on instead of `info`. Libraries stay at `warn`: they log whole messages below it.
-    pub debug: bool,
+    pub dir: Option<&'a Path>,
+    /// How much is logged.
+    pub detail: Detail,
     /// The program's redactor.
     pub redactor: Redactor,
-    /// Print warnings and errors to stderr: for one-shot commands, never beside a screen.
-    pub to_stderr: bool,
+    /// Whether warnings and errors are printed: for one-shot commands, never beside a screen.
+    pub stderr: Stderr,
 }
 
-/// Why logging could not be set up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum LoggingError {
-    /// [`init`] was called before in this process.
-    #[error("the log was set up before in this process")]
-    SetUpBefore,
+/// How much is logged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// From `info` on.
+    Normal,
+    /// From `debug` on: `--debug`. Libraries stay at `warn`, they log whole messages below it.
+    Debug,
 }
 
-/// What comes out for the log pane, and what did not make it. Called to learn the number of dropped records.
-pub type DroppedCount = Arc<dyn Fn() -> u64 + Send + Sync>;
+/// What is printed to stderr.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stderr {
+    /// Nothing.
+    Quiet,
+    /// Warnings and errors, a line each.
+    Warnings,
+}
 
-/// Keep it until the process ends: dropping it writes out what waits for the file.
+/// The receiving end. Keep it until the process ends: dropping it writes out what waits for the file.
+#[derive(Debug)]
 pub struct Logging {
-    feed: Option<mpsc::Receiver<LogRecord>>,
-    dropped: DroppedCount,
-    problem: Option<String>,
+    /// Records for the log pane. To be taken out by whoever shows them; when nobody reads, they count as dropped.
+    pub records: mpsc::Receiver<LogRecord>,
+    /// Counts what was dropped because a reader or the disk could not keep up.
+    pub dropped: Dropped,
+    /// Why there is no log file although one was asked for.
+    pub problem: Option<String>,
     _file: Option<WorkerGuard>,
 }
 
-impl fmt::Debug for Logging {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Logging").field("problem", &self.problem).finish_non_exhaustive()
-    }
+/// Counts of records that were dropped. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    pane: Arc<AtomicU64>,
+    file: Option<ErrorCounter>,
 }
 
-impl Logging {
-    /// The records for the log pane, and how many were dropped on their way there or to the file because somebody
-    /// could not keep up. The second time the feed has ended: there is one log pane.
-    pub fn take_feed(&mut self) -> (mpsc::Receiver<LogRecord>, DroppedCount) {
-        let ended = || mpsc::channel(1).1;
-        (self.feed.take().unwrap_or_else(ended), self.dropped.clone())
+impl Dropped {
+    /// Records that did not reach the log pane.
+    pub fn pane(&self) -> u64 {
+        self.pane.load(Ordering::Relaxed)
     }
 
-    /// Why there is no log file although one was asked for. It has been logged as a warning, too.
-    pub fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+    /// Lines that did not reach the file.
+    pub fn file(&self) -> u64 {
+        self.file.as_ref().map_or(0, |counter| counter.dropped_lines() as u64)
     }
 }
 
 /// Sends all events of the process to the file, the log pane and, if asked, stderr.
-///
-/// A log folder that cannot be used is no error: the pane still works, and a warning says so.
-///
-/// # Errors
-/// When it was called before.
-pub fn init(options: Options) -> Result<Logging, LoggingError> {
-    let levels = levels(options.debug);
-    let (sink, logging) = Sink::new(options);
-    let subscriber = tracing_subscriber::registry().with(sink.with_filter(levels));
-    tracing::subscriber::set_global_default(subscriber).map_err(|_| LoggingError::SetUpBefore)?;
+pub fn init(options: &Options<'_>) -> Logging {
+    let (sink, mut logging) = Sink::new(options);
+    let subscriber = tracing_subscriber::registry().with(sink.with_filter(levels(options.detail)));
+    if tracing::subscriber::set_global_default(subscriber).is_err() {
+        logging.problem.get_or_insert_with(|| "another subscriber was installed before".to_owned());
+    }
     if let Some(problem) = &logging.problem {
         tracing::warn!(reason = %problem, "log_file_unavailable");
     }
-    Ok(logging)
+    logging
 }
 
 /// Logs every panic, wherever it happens, and then runs `after`: restoring the terminal is its business, and only
@@ -133,8 +139,11 @@ pub fn log_panic(info: &PanicHookInfo<'_>) {
     }
 }
 
-fn levels(debug: bool) -> Targets {
-    let ours = if debug { LevelFilter::DEBUG } else { LevelFilter::INFO };
+fn levels(detail: Detail) -> Targets {
+    let ours = match detail {
+        Detail::Normal => LevelFilter::INFO,
+        Detail::Debug => LevelFilter::DEBUG,
+    };
     Targets::new().with_default(LevelFilter::WARN).with_target(env!("CARGO_CRATE_NAME"), ours)
 }
 
@@ -145,14 +154,14 @@ struct Sink {
     file: Option<NonBlocking>,
     pane: mpsc::Sender<LogRecord>,
     dropped: Arc<AtomicU64>,
-    to_stderr: bool,
+    stderr: Stderr,
 }
 
 impl Sink {
-    fn new(options: Options) -> (Self, Logging) {
-        let (pane, feed) = mpsc::channel(PANE_QUEUE);
+    fn new(options: &Options<'_>) -> (Self, Logging) {
+        let (pane, records) = mpsc::channel(PANE_QUEUE);
         let (mut file, mut guard, mut problem) = (None, None, None);
-        match options.dir.as_deref().map(appender).transpose() {
+        match options.dir.map(appender).transpose() {
             Ok(Some(appender)) => {
                 let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(FILE_QUEUE);
                 let (writer, keep) = builder.thread_name("log").finish(appender);
@@ -162,13 +171,9 @@ impl Sink {
             Err(error) => problem = Some(error),
         }
         let dropped = Arc::new(AtomicU64::new(0));
-        let (of_pane, of_file) = (dropped.clone(), file.as_ref().map(NonBlocking::error_counter));
-        let count = move || {
-            let lines = of_file.as_ref().map_or(0, |counter| counter.dropped_lines() as u64);
-            of_pane.load(Ordering::Relaxed).saturating_add(lines)
-        };
-        let sink = Self { redactor: options.redactor, file, pane, dropped, to_stderr: options.to_stderr };
-        (sink, Logging { feed: Some(feed), dropped: Arc::new(count), problem, _file: guard })
+        let counters = Dropped { pane: dropped.clone(), file: file.as_ref().map(NonBlocking::error_counter) };
+        let sink = Self { redactor: options.redactor.clone(), file, pane, dropped, stderr: options.stderr };
+        (sink, Logging { records, dropped: counters, problem, _file: guard })
     }
 
     fn take(&self, event: &Event<'_>) {
@@ -183,7 +188,7 @@ impl Sink {
             // Lossy: it never blocks, and what it drops it counts itself.
             let _ = file.clone().write_all(line.as_bytes());
         }
-        if self.to_stderr && level >= LogLevel::Warn {
+        if self.stderr == Stderr::Warnings && level >= LogLevel::Warn {
             let _ = std::io::stderr().write_all(compact(&record).as_bytes());
         }
         // A feed that nobody took or that has ended is no overload.
@@ -201,7 +206,7 @@ impl<S: Subscriber> Layer<S> for Sink {
 
 fn appender(dir: &Path) -> Result<RollingFileAppender, String> {
     use std::os::unix::fs::DirBuilderExt as _;
-    let failed = |error: &dyn fmt::Display| format!("{}: {error}", dir.display());
+    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", dir.display());
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|error| failed(&error))?;
     RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
@@ -273,7 +278,7 @@ impl Fields<'_> {
 }
 
 impl Visit for Fields<'_> {
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         self.put(field, &format!("{value:?}"));
     }
 

@@ -13,8 +13,8 @@ mod weather;
 
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-use crate::cli::Exit;
 use protocol::{Demo, serve};
 
 /// The demo servers by name.
@@ -42,38 +42,27 @@ pub enum DemoError {
     Connection(#[from] io::Error),
 }
 
-/// Runs a demo server until its input is closed, and says on stderr why when it cannot.
+/// Runs a demo server until its input is closed.
 ///
-/// Its scratch folder is `CREWLET_DEMO_DIR`, else a folder of this user below the system's temporary one.
-pub fn run(name: &str) -> Exit {
-    let dir = std::env::var_os(DIR_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    run_in(name, dir).unwrap_or_else(|error| {
-        crate::cli::complain(&error.to_string());
-        match error {
-            DemoError::UnknownName(_) => Exit::Usage,
-            DemoError::Folder { .. } | DemoError::Connection(_) => Exit::Failed,
-        }
-    })
-}
-
-/// The same with a scratch folder; `None` is the one below the system's temporary folder.
+/// `dir` is the scratch folder; without it, `CREWLET_DEMO_DIR`, else a folder of this user below the system's
+/// temporary one.
 ///
 /// # Errors
 /// When there is no such server, its folder cannot be used, or its output cannot be written.
-pub fn run_in(name: &str, dir: Option<PathBuf>) -> Result<Exit, DemoError> {
+pub fn run(name: &str, dir: Option<PathBuf>) -> Result<ExitCode, DemoError> {
     let mut demo: Box<dyn Demo> = match name {
         "notes" => Box::new(in_folder(dir, notes::Notes::open)?),
         "inventory" => Box::new(in_folder(dir, |dir| inventory::Inventory::open(dir, setting(inventory::NAME)))?),
         "weather" => Box::new(weather::Weather::default()),
         "broken" => match broken::start(setting(broken::TOKEN).as_deref(), &mut io::stderr())? {
             Some(ledger) => Box::new(ledger),
-            None => return Ok(Exit::Failed),
+            None => return Ok(ExitCode::FAILURE),
         },
         "chatty" => Box::new(chatty::Chatty::start()?),
         other => return Err(DemoError::UnknownName(other.to_owned())),
     };
     serve(&mut *demo, BufReader::new(io::stdin()), io::stdout())?;
-    Ok(Exit::Fine)
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A setting of a demo server, from its environment.
@@ -82,7 +71,8 @@ fn setting(name: &str) -> Option<String> {
 }
 
 fn in_folder<T>(dir: Option<PathBuf>, open: impl FnOnce(&Path) -> io::Result<T>) -> Result<T, DemoError> {
-    let dir = dir.unwrap_or_else(|| {
+    let named = || std::env::var_os(DIR_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = dir.or_else(named).unwrap_or_else(|| {
         let user = rustix::process::geteuid().as_raw();
         std::env::temp_dir().join(format!("crewlet-tui-demo-{user}"))
     });

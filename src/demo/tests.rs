@@ -178,12 +178,12 @@ fn every_tool_has_an_object_schema_and_a_description() {
 
 #[test]
 fn an_unknown_name_and_a_folder_that_is_a_file_are_said() {
-    let error = run_in("nope\n", None).unwrap_err().to_string();
+    let error = run("nope\n", None).unwrap_err().to_string();
     assert_eq!(error, "there is no demo server \"nope\\n\"; there are notes, inventory, weather, broken, chatty");
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    let error = run_in("notes", Some(file)).unwrap_err().to_string();
+    let error = run("notes", Some(file)).unwrap_err().to_string();
     assert!(error.contains("the demo folder") && error.contains("cannot be used"), "{error}");
 }
 

@@ -6,16 +6,16 @@ use super::*;
 use crate::secret::Secret;
 
 /// Runs `work` with a sink of its own and returns the lines of its file.
-fn logged(debug: bool, redactor: Redactor, work: impl FnOnce()) -> (Vec<Value>, Vec<LogRecord>, u64) {
+fn logged(detail: Detail, redactor: Redactor, work: impl FnOnce()) -> (Vec<Value>, Vec<LogRecord>, u64) {
     let dir = tempfile::tempdir().unwrap();
     let logs = dir.path().join("logs");
-    let (sink, mut logging) = Sink::new(Options { dir: Some(logs.clone()), debug, redactor, to_stderr: false });
-    assert_eq!(logging.problem(), None);
-    let subscriber = tracing_subscriber::registry().with(sink.with_filter(levels(debug)));
+    let (sink, mut logging) = Sink::new(&Options { dir: Some(&logs), detail, redactor, stderr: Stderr::Quiet });
+    assert_eq!(logging.problem, None);
+    let subscriber = tracing_subscriber::registry().with(sink.with_filter(levels(detail)));
     tracing::subscriber::with_default(subscriber, work);
-    let (mut feed, dropped) = logging.take_feed();
+    let dropped = logging.dropped.clone();
     let mut records = Vec::new();
-    while let Ok(record) = feed.try_recv() {
+    while let Ok(record) = logging.records.try_recv() {
         records.push(record);
     }
     // Writes out what waits for the file.
@@ -30,12 +30,12 @@ fn logged(debug: bool, redactor: Redactor, work: impl FnOnce()) -> (Vec<Value>, 
     let found = file.file_name().unwrap().to_str().unwrap();
     assert!([name, yesterday].contains(&found.to_owned()), "{found}");
     let text = fs::read_to_string(file).unwrap();
-    (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), records, dropped())
+    (text.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), records, dropped.pane())
 }
 
 #[test]
 fn an_event_becomes_a_json_line_and_a_record_for_the_pane() {
-    let (lines, records, _) = logged(false, Redactor::default(), || {
+    let (lines, records, _) = logged(Detail::Normal, Redactor::default(), || {
         tracing::info!(server = "github", tools = 3, names = ?["a", "b"], "server_initialized");
     });
     let [line] = &lines[..] else { panic!("{lines:?}") };
@@ -60,17 +60,17 @@ fn levels_are_those_of_the_mode_and_libraries_stay_at_warn() {
         tracing::debug!(target: "hyper", "theirs_debug");
         tracing::warn!(target: "reqwest", "theirs_warn");
     };
-    let events = |debug| -> Vec<String> {
-        let (_, records, _) = logged(debug, Redactor::default(), work);
+    let events = |detail| -> Vec<String> {
+        let (_, records, _) = logged(detail, Redactor::default(), work);
         records.into_iter().map(|record| record.event.to_string()).collect()
     };
-    assert_eq!(events(false), ["ours_info", "theirs_warn"]);
-    assert_eq!(events(true), ["ours_debug", "ours_info", "theirs_warn"]);
+    assert_eq!(events(Detail::Normal), ["ours_info", "theirs_warn"]);
+    assert_eq!(events(Detail::Debug), ["ours_debug", "ours_info", "theirs_warn"]);
 }
 
 #[test]
 fn hostile_text_stays_on_one_line_without_control_characters() {
-    let (lines, records, _) = logged(false, Redactor::default(), || {
+    let (lines, records, _) = logged(Detail::Normal, Redactor::default(), || {
         tracing::warn!(server = "a\u{1b}[2Jb", reason = "x\ny\u{9b}31m", time = "forged", "odd\nevent");
     });
     assert_eq!(lines.len(), 1);
@@ -83,7 +83,7 @@ fn hostile_text_stays_on_one_line_without_control_characters() {
 #[test]
 fn long_fields_are_cut_visibly() {
     let long = "é".repeat(FIELD);
-    let (lines, _, _) = logged(false, Redactor::default(), || tracing::info!(long, "long"));
+    let (lines, _, _) = logged(Detail::Normal, Redactor::default(), || tracing::info!(long, "long"));
     let text = lines[0]["long"].as_str().unwrap();
     assert!(text.len() < FIELD + 64);
     assert!(text.ends_with(&format!("… ({FIELD} more bytes)")));
@@ -91,7 +91,7 @@ fn long_fields_are_cut_visibly() {
 
 #[test]
 fn a_pane_that_nobody_reads_drops_and_counts() {
-    let (lines, records, dropped) = logged(false, Redactor::default(), || {
+    let (lines, records, dropped) = logged(Detail::Normal, Redactor::default(), || {
         for n in 0..PANE_QUEUE + 5 {
             tracing::info!(n, "many");
         }
@@ -103,7 +103,7 @@ fn a_pane_that_nobody_reads_drops_and_counts() {
 #[test]
 fn a_panic_is_logged_with_its_place() {
     let before = std::panic::take_hook();
-    let (lines, _, _) = logged(false, Redactor::default(), || {
+    let (lines, _, _) = logged(Detail::Normal, Redactor::default(), || {
         // The hook runs on this thread, under this test's subscriber.
         install_panic_hook(|_| {});
         let caught = std::panic::catch_unwind(|| panic!("no {}", "luck"));
@@ -121,7 +121,7 @@ fn secrets_pass_the_redactor_before_anything_else() {
     redactor.learn([Secret::new("hunter2-hunter2")]);
     let text = "key hunter2-hunter2 and hunter2-hunter2";
     let expected = redactor.redact(text).into_owned();
-    let (lines, records, _) = logged(false, redactor, || tracing::error!(reason = text, "http_error"));
+    let (lines, records, _) = logged(Detail::Normal, redactor, || tracing::error!(reason = text, "http_error"));
     assert_eq!(lines[0]["reason"].as_str().unwrap(), expected);
     assert_eq!(*records[0].text, format!("reason={expected}"));
 }
@@ -131,10 +131,14 @@ fn a_log_folder_that_cannot_be_made_is_a_problem_and_no_end() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("file");
     fs::write(&file, "").unwrap();
-    let options =
-        Options { dir: Some(file.join("logs")), debug: false, redactor: Redactor::default(), to_stderr: false };
-    let (sink, logging) = Sink::new(options);
-    assert!(logging.problem().is_some_and(|problem| problem.contains("logs")));
+    let options = Options {
+        dir: Some(&file.join("logs")),
+        detail: Detail::Normal,
+        redactor: Redactor::default(),
+        stderr: Stderr::Quiet,
+    };
+    let (sink, logging) = Sink::new(&options);
+    assert!(logging.problem.is_some_and(|problem| problem.contains("logs")));
     assert!(sink.file.is_none());
 }
 
