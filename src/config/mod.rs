@@ -13,6 +13,7 @@ pub mod model;
 mod read;
 pub mod resolve;
 mod schema;
+pub mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
