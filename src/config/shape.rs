@@ -78,18 +78,29 @@ pub(super) const MAX_SECONDS: f64 = 604_800.0;
 
 /// Walks a document along a shape.
 pub(super) struct Check<'d> {
-    pub(super) text: &'d str,
-    pub(super) report: &'d mut Report,
+    text: &'d str,
+    report: &'d mut Report,
+    /// What the key that is being looked at means.
+    doc: &'static str,
 }
 
-impl Check<'_> {
+impl<'d> Check<'d> {
+    /// A check of a document with this text.
+    pub(super) fn new(text: &'d str, report: &'d mut Report) -> Self {
+        Self { text, report, doc: "A document holds keys such as `name:` and `mcp_servers:`." }
+    }
+
     /// Checks a section and everything below it.
     pub(super) fn section(&mut self, node: &Node, section: &Section, path: &str) {
         let Value::Map(entries) = &node.value else { return self.wrong(node, path, "a mapping") };
         for entry in entries.iter() {
             let below = child(path, &entry.key);
             match section.keys.iter().find(|key| *key.name == *entry.key) {
-                Some(key) => self.value(&entry.value, &key.shape, &below),
+                Some(key) => {
+                    let outer = std::mem::replace(&mut self.doc, key.doc);
+                    self.value(&entry.value, &key.shape, &below);
+                    self.doc = outer;
+                }
                 None if path.is_empty() && entry.key.starts_with("x-") => {}
                 None => self.unknown(entry.mark, &entry.key, section, path),
             }
@@ -229,7 +240,7 @@ impl Check<'_> {
     }
 
     fn wrong(&mut self, node: &Node, path: &str, expected: &str) {
-        self.report.error(node.mark, path, format!("expected {expected}, found {}", node.words()));
+        self.report.error(node.mark, path, format!("expected {expected}, found {}", node.words())).help(self.doc);
     }
 
     fn unknown(&mut self, mark: Mark, key: &str, section: &Section, path: &str) {
