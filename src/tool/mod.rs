@@ -14,6 +14,9 @@ pub mod listing;
 pub mod output;
 pub mod worker;
 
+#[cfg(test)]
+mod tests;
+
 pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, HintSource, Hints};
 pub use arguments::{Arguments, ArgumentsError, Digest};
 pub use catalog::Catalog;
