@@ -258,7 +258,7 @@ fn secretive() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
     fn a_second_time_changes_nothing(text in secretive()) {
