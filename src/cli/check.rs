@@ -18,10 +18,10 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
             return Exit::Config;
         }
     };
-    let mut diagnostics = document.warnings.clone();
+    let mut diagnostics = document.warnings().to_vec();
     diagnostics.extend(unresolved(&document));
-    if let Err(problem) = run::theme(global, &document.config) {
-        diagnostics.push(Diagnostic::file(document.config.source.file_name(), problem, "see themes/ for the shipped ones"));
+    if let Err(problem) = run::screen(global, document.config()) {
+        diagnostics.push(Diagnostic::file(document.config().source.file_name(), problem, "see themes/ for the shipped ones"));
         report(&diagnostics, None, json);
         return Exit::Config;
     }
@@ -69,7 +69,7 @@ fn declared(document: &Document) -> Vec<Row> {
             tools: None,
         }
     };
-    document.config.servers.iter().map(row).collect()
+    document.config().servers.iter().map(row).collect()
 }
 
 fn connected(snapshot: &Snapshot) -> Vec<Row> {

@@ -116,6 +116,9 @@ enum Command {
     DemoServer {
         /// Its name
         name: String,
+        /// The folder that its tools work on
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
     },
 }
 
@@ -197,9 +200,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             print(&String::from_utf8_lossy(&script));
             Exit::Fine
         }
-        Some(Command::DemoServer { name }) => crate::demo::run(&name),
+        Some(Command::DemoServer { name, dir }) => return demo_server(&name, dir),
     };
     exit.code()
+}
+
+fn demo_server(name: &str, dir: Option<PathBuf>) -> u8 {
+    match crate::demo::run(name, dir) {
+        Ok(code) => u8::from(code != std::process::ExitCode::SUCCESS),
+        Err(error) => {
+            complain(&error.to_string());
+            Exit::Failed.code()
+        }
+    }
 }
 
 fn audit_command(global: &Global, command: &AuditCommand) -> Exit {

@@ -9,11 +9,14 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
+use super::model::{Problem, Unresolved};
 use super::tree::Mark;
 use crate::text;
 
 /// More problems than this are counted, not listed.
 pub const MAX_DIAGNOSTICS: usize = 100;
+/// Kept of each kind while reading: problems come out of order, and the first ones in the document are listed.
+const MAX_KEPT: usize = MAX_DIAGNOSTICS * 10;
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -93,6 +96,28 @@ impl Diagnostic {
     }
 }
 
+/// A reference that cannot be filled in, as a problem for `check`. Its column is not kept, so it is the line's first.
+impl From<&Unresolved> for Diagnostic {
+    fn from(unresolved: &Unresolved) -> Self {
+        let help = match unresolved.problem {
+            Problem::Missing | Problem::Empty => {
+                format!("set {0} before you start, or write `${{{0}:-default}}`", unresolved.variable)
+            }
+            Problem::Unusable(_) => format!("mend the value of {}", unresolved.variable),
+        };
+        Self {
+            severity: Severity::Error,
+            file: unresolved.place.file.clone(),
+            line: unresolved.place.line,
+            column: 1,
+            path: unresolved.path.to_string(),
+            message: format!("environment variable {} {}", unresolved.variable, unresolved.problem),
+            help: Some(help),
+            event: Some(Event { name: "config_reference_unresolved", role: None, server: None }),
+        }
+    }
+}
+
 /// `config.yaml:12:5: error: mcp_servers[2].url: …` and, on a line of its own, the help.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -153,12 +178,14 @@ pub(super) struct Report {
     file: Arc<str>,
     items: Vec<Diagnostic>,
     seen: HashSet<(u32, u32, String)>,
-    uncounted: usize,
+    errors: usize,
+    /// Problems that were not kept.
+    left_out: usize,
 }
 
 impl Report {
     pub(super) fn new(file: Arc<str>) -> Self {
-        Self { file, items: Vec::new(), seen: HashSet::new(), uncounted: 0 }
+        Self { file, items: Vec::new(), seen: HashSet::new(), errors: 0, left_out: 0 }
     }
 
     pub(super) const fn file(&self) -> &Arc<str> {
@@ -179,14 +206,17 @@ impl Report {
 
     /// The same problem of an aliased node is reported once, at the place where the node stands.
     fn add(&mut self, severity: Severity, mark: Mark, path: String, message: String) -> Note<'_> {
+        // Errors have a cap of their own, so that no flood of warnings makes a broken document look valid.
+        let others = self.items.len() - self.errors.min(self.items.len());
+        let full = if severity == Severity::Error { self.errors >= MAX_KEPT } else { others >= MAX_KEPT };
+        if full {
+            self.left_out += 1;
+            return Note(None);
+        }
         if !self.seen.insert((mark.line, mark.column, message.clone())) {
             return Note(None);
         }
-        // Room for ten times of what is shown: problems come out of order and the first ones in the file count.
-        if self.items.len() >= MAX_DIAGNOSTICS * 10 {
-            self.uncounted += 1;
-            return Note(None);
-        }
+        self.errors += usize::from(severity == Severity::Error);
         let file = self.file.clone();
         let (line, column) = (mark.line, mark.column);
         self.items.push(Diagnostic { severity, file, line, column, path, message, help: None, event: None });
@@ -194,8 +224,13 @@ impl Report {
     }
 
     /// True when the document cannot be used.
-    pub(super) fn has_errors(&self) -> bool {
-        self.items.iter().any(|item| item.severity == Severity::Error)
+    pub(super) const fn has_errors(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// False once there are more problems than are listed: nothing dear need be worked out for another one.
+    pub(super) const fn wants_advice(&self) -> bool {
+        self.items.len() < MAX_DIAGNOSTICS
     }
 
     /// Everything in the order of the document; remarks only when nothing is wrong.
@@ -211,7 +246,7 @@ impl Report {
             self.items.truncate(MAX_DIAGNOSTICS);
             self.items.sort_by_key(|item| (item.line, item.column));
         }
-        let more = cut + self.uncounted;
+        let more = cut + self.left_out;
         if more > 0 {
             let severity = if self.has_errors() { Severity::Error } else { Severity::Warning };
             let message = format!("and {more} more problems");
@@ -267,6 +302,9 @@ mod tests {
             report.warning(mark(line, 1), "a", "careful");
         }
         assert!(!report.has_errors());
+        report.error(mark(9_000, 1), "b", "broken");
+        assert!(report.has_errors());
+        assert!(report.finish().iter().any(|item| item.message == "broken"));
         let mut report = Report::new("config.yaml".into());
         for line in 1..=150 {
             report.warning(mark(line, 1), "a", "careful");

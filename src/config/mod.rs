@@ -13,6 +13,7 @@ pub mod model;
 mod read;
 pub mod resolve;
 mod schema;
+pub mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -58,7 +59,7 @@ pub fn load(text: &str, source: &Source) -> Result<Loaded, Vec<Diagnostic>> {
     let mut report = Report::new(source.file_name());
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some(root) = read::read(text, &mut report) else { return Err(report.finish()) };
-    shape::Check { text, report: &mut report }.section(&root, &keys::ROOT, "");
+    shape::Check::new(text, &mut report).section(&root, &keys::ROOT, "");
     let config = lower::config(&root, source, &mut report);
     if report.has_errors() {
         return Err(report.finish());

@@ -3,11 +3,12 @@
 //! The engine calls [`Server::resolve`] each time it makes a connection, so that a changed variable counts at the
 //! next start. Resolved values are [`Secret`]s; everything that is shown keeps the reference text.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::expand::{Environment, Template};
-use super::model::{Problem, Server, Transport, Unresolved};
+use super::model::{Config, Problem, Server, Transport, Unresolved};
 use crate::org::Variables;
 use crate::org::env::{Keys, overlay};
 use crate::secret::Secret;
@@ -24,8 +25,8 @@ pub struct Resolved {
     pub secrets: Vec<Secret>,
 }
 
-/// How a server is reached, references filled in.
-#[derive(Clone, Debug)]
+/// How a server is reached, references filled in. Two that are equal need no restart.
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ResolvedTransport {
     /// A child process of ours.
     Stdio {
@@ -62,6 +63,42 @@ pub struct Credential {
     pub variables: Vec<Arc<str>>,
     /// Whether it has a value.
     pub set: bool,
+}
+
+impl Config {
+    /// Every reference that cannot be filled in now, each once: of the connections that would be started and of the
+    /// tokens. The document is fine; what the fields belong to would not come up.
+    pub fn unresolved(&self, environment: &dyn Environment) -> Vec<Unresolved> {
+        let mut all = Vec::new();
+        for server in self.servers.iter().filter(|server| server.enabled) {
+            if server.shared {
+                all.extend(server.resolve(environment).err().unwrap_or_default());
+                continue;
+            }
+            let declared = self.org.agents().filter_map(|seat| seat.credentials_for(&server.name));
+            let own = declared.filter_map(|declared| server.for_seat(declared).resolve(environment).err());
+            all.extend(own.flatten());
+        }
+        let tokens = self.operators.iter().map(|operator| &operator.token);
+        let tokens = tokens.chain(self.org.seats.iter().filter_map(|seat| seat.token.as_ref()));
+        all.extend(tokens.filter_map(|token| resolve_token(token, environment).err()).flatten());
+        let mut seen = HashSet::new();
+        all.retain(|one| seen.insert((one.path.clone(), one.variable.clone())));
+        all
+    }
+}
+
+/// Fills a bearer token in.
+///
+/// # Errors
+/// As [`Template::resolve`]; also a default that leaves it empty, since an empty token would let anybody in.
+pub fn resolve_token(token: &Template, environment: &dyn Environment) -> Result<Secret, Vec<Unresolved>> {
+    let value = token.resolve(environment)?;
+    if value.expose().trim().is_empty() {
+        let variable = token.variables().next().cloned().unwrap_or_default();
+        return Err(vec![token.unresolved(&variable, Problem::Empty)]);
+    }
+    Ok(value)
 }
 
 impl Server {

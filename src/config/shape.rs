@@ -78,24 +78,38 @@ pub(super) const MAX_SECONDS: f64 = 604_800.0;
 
 /// Walks a document along a shape.
 pub(super) struct Check<'d> {
-    pub(super) text: &'d str,
-    pub(super) report: &'d mut Report,
+    text: &'d str,
+    report: &'d mut Report,
+    /// What the key that is being looked at means.
+    doc: &'static str,
 }
 
-impl Check<'_> {
+impl<'d> Check<'d> {
+    /// A check of a document with this text.
+    pub(super) fn new(text: &'d str, report: &'d mut Report) -> Self {
+        Self { text, report, doc: "A document holds keys such as `name:` and `mcp_servers:`." }
+    }
+
     /// Checks a section and everything below it.
     pub(super) fn section(&mut self, node: &Node, section: &Section, path: &str) {
         let Value::Map(entries) = &node.value else { return self.wrong(node, path, "a mapping") };
         for entry in entries.iter() {
             let below = child(path, &entry.key);
             match section.keys.iter().find(|key| *key.name == *entry.key) {
-                Some(key) => self.value(&entry.value, &key.shape, &below),
+                Some(key) => {
+                    let outer = std::mem::replace(&mut self.doc, key.doc);
+                    self.value(&entry.value, &key.shape, &below);
+                    self.doc = outer;
+                }
                 None if path.is_empty() && entry.key.starts_with("x-") => {}
                 None => self.unknown(entry.mark, &entry.key, section, path),
             }
         }
         for key in section.keys.iter().filter(|key| key.presence == Presence::Required) {
-            if node.get(key.name).is_none() && !misspelt(node, key.name) {
+            let there = node.entries().iter().any(|entry| &*entry.key == key.name);
+            // A null where a value has to be quoted has been reported as such.
+            let reported = there && matches!(key.shape, Shape::Value);
+            if node.get(key.name).is_none() && !reported && !misspelt(node, key.name) {
                 let message = format!("`{}` is missing", key.name);
                 let help = format!("add `{}:`. {}", key.name, key.doc);
                 self.report.error(node.mark, child(path, key.name), message).help(help);
@@ -226,15 +240,13 @@ impl Check<'_> {
     }
 
     fn wrong(&mut self, node: &Node, path: &str, expected: &str) {
-        self.report.error(node.mark, path, format!("expected {expected}, found {}", node.words()));
+        self.report.error(node.mark, path, format!("expected {expected}, found {}", node.words())).help(self.doc);
     }
 
     fn unknown(&mut self, mark: Mark, key: &str, section: &Section, path: &str) {
         let known = || section.keys.iter().filter(|key| !matches!(key.shape, Shape::Any)).map(|key| key.name);
-        let help = match closest(key, known()) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => format!("known here: {}", known().collect::<Vec<_>>().join(", ")),
-        };
+        let otherwise = || format!("known here: {}", known().collect::<Vec<_>>().join(", "));
+        let help = did_you_mean(self.report, key, known(), otherwise);
         self.report.error(mark, child(path, key), format!("the key {} is not known here", quoted(key))).help(help);
     }
 
@@ -276,6 +288,17 @@ pub(super) fn misspelt(node: &Node, key: &str) -> bool {
     node.entries().iter().any(|entry| *entry.key != *key && closest(&entry.key, std::iter::once(key)).is_some())
 }
 
+/// The help for a word that is not known.
+pub(super) fn did_you_mean<'w>(
+    report: &Report,
+    written: &str,
+    known: impl Iterator<Item = &'w str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    let near = if report.wants_advice() { closest(written, known) } else { None };
+    near.map_or_else(otherwise, |word| format!("did you mean `{word}`?"))
+}
+
 /// The known word that is probably meant.
 pub(super) fn closest<'w>(written: &str, known: impl Iterator<Item = &'w str>) -> Option<&'w str> {
     if written.len() > 64 {
@@ -283,7 +306,8 @@ pub(super) fn closest<'w>(written: &str, known: impl Iterator<Item = &'w str>) -
     }
     let written = written.to_lowercase().replace('-', "_");
     known
-        .map(|word| (strsim::damerau_levenshtein(&written, word), word))
+        .filter(|word| word.len().abs_diff(written.len()) <= word.len() / 3)
+        .map(|word| (strsim::osa_distance(&written, word), word))
         .filter(|(distance, word)| *distance <= word.len() / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, word)| word)

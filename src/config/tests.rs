@@ -159,6 +159,32 @@ fn every_field_of_a_server_names_its_missing_variable() {
 }
 
 #[test]
+fn check_is_told_everything_that_would_not_come_up() {
+    let config = config(
+        "mcp_servers:
+  - { name: a, command: '${A}' }
+  - { name: off, command: '${OFF}', enabled: false }
+  - { name: t, shared: false, command: '${BASE}', env: { K: '${SHADOWED}' } }
+  - { name: idle, shared: false, command: '${IDLE}' }
+roles:
+  - { name: One, mcp_env: { t: { K: '${ONE}' } }, token: '${SEAT:-}' }
+  - { name: Two, mcp_env: { t: { K: two } } }
+operators: [ { id: f, token: '${OP}' } ]
+",
+    );
+    let unresolved = config.unresolved(&environment(&[]));
+    let names: Vec<_> = unresolved.iter().map(|one| &*one.variable).collect();
+    assert_eq!(names, ["A", "BASE", "ONE", "OP", "SEAT"]);
+    let shown = super::Diagnostic::from(unresolved.first().unwrap()).to_string();
+    assert_eq!(
+        shown,
+        "config.yaml:2:1: error: mcp_servers[0].command: environment variable A is not set\n  help: set A before you start, or write `${A:-default}`"
+    );
+    let all = environment(&[("A", "a"), ("BASE", "b"), ("ONE", "1"), ("OP", "o"), ("SEAT", "s")]);
+    assert_eq!(config.unresolved(&all), []);
+}
+
+#[test]
 fn values_arrive_byte_for_byte_or_are_refused_by_name() {
     let nasty = "pa$$w0rd$HOME${X}#: \"'\\";
     let config = config(
@@ -284,6 +310,18 @@ fn hostile_sizes_are_refused_fast() {
         (0..20_000).fold(format!("tui:\n  keys:\n    ? {long}\n    :\n"), |text, n| text + &format!("      a{n}: 1\n"));
     let rendered = problems(&flood);
     assert!(rendered.len() < 40_000, "{}", rendered.len());
+    // Many of everything that is looked up by name.
+    let roles = (0..8_000).fold("roles:\n".to_owned(), |text, n| text + &format!("  - {{ name: r{n}, unit: u{n} }}\n"));
+    let units = (0..8_000).fold("units:\n".to_owned(), |text, n| text + &format!("  - {{ name: u{n} }}\n"));
+    assert_eq!(config(&(roles + &units)).org.seats.len(), 8_000);
+    let servers = (0..2_000).fold("mcp_servers:\n".to_owned(), |text, n| {
+        text + &format!("  - {{ name: server-{n}, command: x, shared: false }}\n")
+    });
+    let env = (0..2_000)
+        .fold("roles:\n  - name: r\n    mcp_env:\n".to_owned(), |text, n| text + &format!("      sever_{n}: {{}}\n"));
+    assert_eq!(config(&(servers + &env)).servers.len(), 2_000);
+    let unknown = (0..40_000).fold("tui:\n".to_owned(), |text, n| text + &format!("  thme{n}: 1\n"));
+    assert!(problems(&unknown).contains("more problems"));
     // Generous: a debug build on a busy machine.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
@@ -382,5 +420,31 @@ proptest! {
         if let Err(problems) = load(&text, &Source::Demo) {
             prop_assert!(!problems.is_empty());
         }
+    }
+
+    /// What another YAML writer writes arrives at the server as it was, whatever it is.
+    #[test]
+    fn values_survive_yaml_and_references(values in prop::collection::vec("[^\\x00]{0,20}", 1..6)) {
+        let env: serde_yaml::Mapping = values
+            .iter()
+            .enumerate()
+            .map(|(n, value)| (format!("V{n}").into(), value.replace("${", "$${").into()))
+            .collect();
+        let mut server = serde_yaml::Mapping::new();
+        server.insert("name".into(), "a".into());
+        server.insert("command".into(), "x".into());
+        server.insert("env".into(), env.into());
+        let mut document = serde_yaml::Mapping::new();
+        document.insert("mcp_servers".into(), serde_yaml::Value::Sequence(vec![server.into()]));
+        let text = serde_yaml::to_string(&document).unwrap();
+        // That writer leaves some text unquoted that other readers take for a date or a number; we refuse it.
+        let loaded = load(&text, &Source::Demo);
+        prop_assume!(!matches!(&loaded, Err(problems) if render(problems).contains("would be a guess")));
+        prop_assume!(values.iter().all(|value| !value.contains("$$")));
+        let config = loaded.map_err(|problems| TestCaseError::fail(format!("{text}\n{}", render(&problems))))?.config;
+        let resolved = config.servers.first().unwrap().resolve(&environment(&[])).unwrap();
+        let ResolvedTransport::Stdio { env, .. } = resolved.transport else { panic!("stdio") };
+        let found: Vec<_> = env.iter().map(|(_, value)| value.expose().to_owned()).collect();
+        prop_assert_eq!(found, values, "{}", text);
     }
 }

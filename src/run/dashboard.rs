@@ -12,6 +12,7 @@ use crate::cli::{Exit, Global, complain};
 use crate::config::diagnostic;
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
+use crate::logging::Stderr;
 use crate::tui;
 
 /// Opens the dashboard and runs it until the person leaves or a signal ends it.
@@ -27,14 +28,14 @@ pub fn dashboard(global: &Global) -> Exit {
             return Exit::Config;
         }
     };
-    let theme = match document::theme(global, &document.config) {
-        Ok(theme) => theme,
+    let options = match document::screen(global, document.config()) {
+        Ok(options) => options,
         Err(problem) => {
             complain(&problem);
             return Exit::Config;
         }
     };
-    let mut parts = match Parts::open(global, &document, false) {
+    let mut parts = match Parts::open(global, &document, Stderr::Quiet) {
         Ok(parts) => parts,
         Err(problem) => {
             complain(&problem);
@@ -58,7 +59,6 @@ pub fn dashboard(global: &Global) -> Exit {
     let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
     let (handle, engine, ended) = runtime.block_on(async {
         let (handle, engine) = parts.start(&document, attendance, None);
-        let options = tui::Options::new(theme, &document.config.tui);
         let stop = CancellationToken::new();
         let screen = tui::run(handle.clone(), options, stop.clone());
         let screen = std::panic::AssertUnwindSafe(screen);
@@ -92,9 +92,10 @@ enum Ended {
 }
 
 impl Ended {
-    fn of(ended: std::thread::Result<Result<tui::Left, tui::TuiError>>) -> Self {
+    fn of(ended: std::thread::Result<Result<tui::Exit, tui::TuiError>>) -> Self {
         match ended {
-            Ok(Ok(tui::Left)) => Self::Left,
+            Ok(Ok(tui::Exit::Quit | tui::Exit::Shutdown)) => Self::Left,
+            Ok(Ok(tui::Exit::EngineEnded)) => Self::Broken("the engine failed; the log in the state folder says where".to_owned()),
             Ok(Err(error)) => Self::Broken(error.to_string()),
             Err(_) => Self::Panicked,
         }

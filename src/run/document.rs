@@ -6,10 +6,11 @@ use std::sync::Arc;
 use crate::cli::Global;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::expand::{Environment, ProcessEnvironment};
-use crate::config::model::{Config, Source, Unresolved};
-use crate::config;
+use crate::config::model::{Config, Source, TuiSettings, Unresolved};
+use crate::config::{self, Loaded};
 use crate::ids::ServerName;
-use crate::tui::theme::Theme;
+use crate::tui;
+use crate::tui::theme::NAMES;
 
 /// Longest theme file that is read, in bytes.
 const LONGEST_THEME: u64 = 64 << 10;
@@ -17,12 +18,22 @@ const LONGEST_THEME: u64 = 64 << 10;
 /// A valid configuration with what should be said about it.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The configuration.
-    pub config: Arc<Config>,
-    /// Warnings.
-    pub warnings: Vec<Diagnostic>,
+    /// The configuration and its warnings.
+    pub loaded: Arc<Loaded>,
     /// Variables without a value, with the server that needs them.
     pub unresolved: Vec<(ServerName, Unresolved)>,
+}
+
+impl Document {
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// Warnings.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.loaded.warnings
+    }
 }
 
 /// Finds, reads and validates the configuration.
@@ -39,30 +50,24 @@ pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
             missing.into_iter().map(|missing| (server.name.clone(), missing))
         })
         .collect();
-    Ok(Document { unresolved, warnings: loaded.warnings, config: Arc::new(loaded.config) })
+    Ok(Document { unresolved, loaded: Arc::new(loaded) })
 }
 
-/// The theme that the command line, the configuration and the terminal ask for.
+/// The screen that the command line, the configuration and the terminal ask for.
 ///
 /// # Errors
-/// One line that names the theme and what is wrong with it.
-pub fn theme(global: &Global, config: &Config) -> Result<Theme, String> {
-    let set = |name: &str| ProcessEnvironment.get(name).filter(|value| !value.is_empty());
-    let asked = global.theme.as_deref().or(config.tui.theme.as_deref());
-    let theme = match asked {
-        None => Theme::default_for(set("COLORFGBG").as_deref()),
-        Some(name) => match Theme::builtin(name) {
-            Some(theme) => theme,
-            None => read_theme(name, config)?,
-        },
+/// One line that names the theme or key and what is wrong with it.
+pub fn screen(global: &Global, config: &Config) -> Result<tui::Options, String> {
+    let asked = global.theme.as_deref().or(config.tui.theme.as_deref()).map(Arc::<str>::from);
+    let own = match asked.as_deref() {
+        Some(name) if !NAMES.contains(&name) => Some(read_theme(name, config)?),
+        _ => None,
     };
-    let plain = set("NO_COLOR").is_some() || set("TERM").as_deref() == Some("dumb");
-    let mut theme = if plain { Theme::plain() } else { theme };
-    theme.ascii = theme.ascii || config.tui.ascii;
-    Ok(theme)
+    let settings = TuiSettings { theme: asked, ..config.tui.clone() };
+    tui::Options::new(settings, &ProcessEnvironment, own.as_deref()).map_err(|error| error.to_string())
 }
 
-fn read_theme(name: &str, config: &Config) -> Result<Theme, String> {
+fn read_theme(name: &str, config: &Config) -> Result<String, String> {
     let shown = crate::text::visible(name).into_owned();
     if name.contains(['/', '\\']) || name.starts_with('.') {
         return Err(format!("theme \"{shown}\": a theme is named without a path and without .yaml"));
@@ -71,15 +76,13 @@ fn read_theme(name: &str, config: &Config) -> Result<Theme, String> {
     let files: Vec<PathBuf> = folders.iter().map(|folder| folder.join(format!("{name}.yaml"))).collect();
     let Some(file) = files.iter().find(|file| file.is_file()) else {
         let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-        let shipped = crate::tui::theme::NAMES.join(", ");
-        return Err(format!("there is no theme \"{shown}\": shipped are {shipped}; looked in {}", places.join(" and ")));
+        let shipped = NAMES.join(", ");
+        return Err(format!("there is no theme \"{shown}\"; shipped are {shipped}; looked in {}", places.join(" and ")));
     };
-    let too_long = std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONGEST_THEME);
-    if too_long {
+    if std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONGEST_THEME) {
         return Err(format!("{}: longer than {LONGEST_THEME} bytes", file.display()));
     }
-    let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-    Theme::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn theme_folders(config: &Config) -> Vec<PathBuf> {

@@ -16,6 +16,7 @@ use crate::engine::handle::Handle;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
 use crate::ids::{SeatHandle, ServerName};
+use crate::logging::Stderr;
 use crate::org::Org;
 use crate::tool::Catalog;
 
@@ -71,10 +72,10 @@ where
         }
     };
     let only = match &wanted {
-        Wanted::Server(name) => match document.config.servers.iter().find(|server| server.name.as_str() == name) {
+        Wanted::Server(name) => match document.config().servers.iter().find(|server| server.name.as_str() == name) {
             Some(server) => Some(server.name.clone()),
             None => {
-                complain(&format!("there is no server \"{}\" in {}", crate::text::visible(name), document.config.source.file_name()));
+                complain(&format!("there is no server \"{}\" in {}", crate::text::visible(name), document.config().source.file_name()));
                 return Exit::Failed;
             }
         },
@@ -95,7 +96,7 @@ where
     F: FnOnce(Arc<OneShot>) -> Fut,
     Fut: Future<Output = Exit>,
 {
-    let mut parts = match Parts::open(global, document, true) {
+    let mut parts = match Parts::open(global, document, Stderr::Quiet) {
         Ok(parts) => parts,
         Err(problem) => {
             complain(&problem);
@@ -111,8 +112,8 @@ where
     let session = Arc::new(OneShot {
         handle: handle.clone(),
         interrupted: CancellationToken::new(),
-        approvals: document.config.engine.approvals.clone(),
-        org: document.config.org.clone(),
+        approvals: document.config().engine.approvals.clone(),
+        org: document.config().org.clone(),
     });
     let work = async {
         wait_for(&handle, &wanted).await;

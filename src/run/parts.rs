@@ -46,7 +46,7 @@ pub(super) struct Parts {
 
 /// Where the state folder of this configuration is.
 pub(super) fn state_path(global: &Global, document: &Document) -> Result<PathBuf, String> {
-    let config = &document.config;
+    let config = document.config();
     match global.state_dir.clone().or_else(|| config.engine.state_dir.clone()) {
         Some(path) => Ok(path),
         None => StateDir::default_path(&config.company, &config.source, &ProcessEnvironment)
@@ -67,24 +67,25 @@ pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
 }
 
 impl Parts {
-    /// Opens what one run needs. `to_stderr`: warnings are printed as well, for commands without a screen.
-    pub(super) fn open(global: &Global, document: &Document, to_stderr: bool) -> Result<Self, String> {
+    /// Opens what one run needs.
+    pub(super) fn open(global: &Global, document: &Document, stderr: logging::Stderr) -> Result<Self, String> {
         let state = StateDir::open(state_path(global, document)?).map_err(|error| error.to_string())?;
         let redactor = Redactor::default();
-        let options = logging::Options {
-            dir: Some(state.logs()),
-            debug: global.debug,
+        let logs = state.logs();
+        let logging = logging::init(&logging::Options {
+            dir: Some(&logs),
+            detail: if global.debug { logging::Detail::Debug } else { logging::Detail::Normal },
             redactor: redactor.clone(),
-            to_stderr,
-        };
-        let logging = logging::init(options).map_err(|error| error.to_string())?;
+            stderr,
+        });
+        document.loaded.log();
         let (audit, opened) = audit::open(&state, &audit::new_instance()).map_err(|error| error.to_string())?;
         let mut first_notices = mended(&opened);
-        for warning in &document.warnings {
+        for warning in document.warnings() {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        for server in document.config.servers.iter().filter(|server| !server.shared) {
+        for server in document.config().servers.iter().filter(|server| !server.shared) {
             let text = format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
             first_notices.push((LogLevel::Warn, text.into()));
         }
@@ -100,7 +101,9 @@ impl Parts {
     ) -> (Handle, JoinHandle<()>) {
         let state = self.state.clone();
         let demo = self.state.demo();
-        let (log, log_dropped) = self.logging.take_feed();
+        let dropped = self.logging.dropped.clone();
+        // What is left behind is a feed that has ended.
+        let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
             attendance,
@@ -110,13 +113,13 @@ impl Parts {
             names_changed: Box::new(move |names| write_names(&state, names)),
             redactor: self.redactor.clone(),
             log,
-            log_dropped,
+            log_dropped: Arc::new(move || dropped.pane()),
             only,
-            own_children: vec![("CREWLET_DEMO_DIR".into(), demo.display().to_string().into())],
+            own_children: vec![(crate::demo::DIR_VARIABLE.into(), demo.display().to_string().into())],
             connectors: std::collections::HashMap::new(),
             first_notices: std::mem::take(&mut self.first_notices),
         };
-        start::start(&document.config, options)
+        start::start(document.config(), options)
     }
 }
 

@@ -79,7 +79,7 @@ fn add_encodings(value: &str, all: &mut BTreeSet<String>) {
     all.insert(value.to_owned());
     add_percent(value, all);
     add_base64(value.as_bytes(), all);
-    let json = json_inside(value, |c| c.is_control());
+    let json = json_inside(value, char::is_control);
     all.insert(json.replace('/', "\\/"));
     all.insert(json);
     all.insert(json_inside(value, |c| !(' '..='~').contains(&c)));

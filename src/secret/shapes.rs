@@ -95,12 +95,11 @@ fn find_private_keys(shapes: &Shapes, text: &str, spans: &mut Spans) {
             continue;
         }
         while ends.next_if(|end| end.start() < begin.end()).is_some() {}
-        covered = match ends.peek() {
-            Some(end) => end.end(),
-            None => {
-                let rest = text.get(begin.end()..).unwrap_or_default();
-                begin.end() + shapes.key_lines.find(rest).map_or(0, |lines| lines.end())
-            }
+        covered = if let Some(end) = ends.peek() {
+            end.end()
+        } else {
+            let rest = text.get(begin.end()..).unwrap_or_default();
+            begin.end() + shapes.key_lines.find(rest).map_or(0, |lines| lines.end())
         };
         spans.push(begin.start(), covered, "private-key");
     }

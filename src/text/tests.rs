@@ -160,6 +160,7 @@ fn cutting_keeps_clusters_whole() {
 #[test]
 fn wrapping_loses_nothing() {
     assert_eq!(wrap("abcdef", 4), ["abcd", "ef"]);
+    assert_eq!(wrap("abcdefgh", 4), ["abcd", "efgh"]);
     assert_eq!(wrap("", 4), [""]);
     assert_eq!(wrap("a日本", 2), ["a", "日", "本"]);
     assert_eq!(wrap("日本", 1), ["日", "本"]);
@@ -171,7 +172,7 @@ fn wrapping_loses_nothing() {
 
 #[test]
 fn hostile_text_takes_linear_time() {
-    let size = 200_000;
+    let size = 50_000;
     let started = Instant::now();
     for unit in [
         "\u{9d}",

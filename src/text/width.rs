@@ -16,7 +16,7 @@ pub fn width(text: &str) -> usize {
 
 /// The longest start of `text` that fits into `cells`, with `…` in the last cell when something was left out.
 pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
-    if is_plain(text) && text.len() <= cells {
+    if text.len() <= cells && is_plain(text) {
         return Cow::Borrowed(text);
     }
     let (mut used, mut cut) = (0, 0);
@@ -46,6 +46,15 @@ pub fn pad(text: &str, cells: usize) -> String {
 /// wider than `cells` makes a wider piece. An empty text is one empty piece; newlines are not looked for.
 pub fn wrap(text: &str, cells: usize) -> Vec<&str> {
     let mut pieces = Vec::new();
+    if is_plain(text) && !text.is_empty() {
+        let mut rest = text;
+        while let Some((piece, tail)) = rest.split_at_checked(cells.max(1)) {
+            pieces.push(piece);
+            rest = tail;
+        }
+        pieces.extend((!rest.is_empty()).then_some(rest));
+        return pieces;
+    }
     let (mut start, mut used) = (0, 0);
     let mut place = |at: usize, size: usize| {
         if used > 0 && used + size > cells {

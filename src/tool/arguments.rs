@@ -204,7 +204,3 @@ impl fmt::Debug for Arguments {
         write!(f, "Arguments({} bytes, {})", self.canonical.len(), self.digest.short())
     }
 }
-
-#[cfg(test)]
-#[path = "tests/arguments.rs"]
-mod tests;

@@ -16,6 +16,9 @@ pub mod names;
 pub mod output;
 pub mod worker;
 
+#[cfg(test)]
+mod tests;
+
 pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, HintSource, Hints};
 pub use arguments::{Arguments, ArgumentsError, Digest};
 pub use catalog::Catalog;

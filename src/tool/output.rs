@@ -192,7 +192,3 @@ fn described(kind: &str, names: [Option<String>; 2], mime: &str) -> String {
     }
     format!("{out} ({mime})]")
 }
-
-#[cfg(test)]
-#[path = "tests/output.rs"]
-mod tests;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{Lower, seconds, text};
 use crate::config::diagnostic::{child, item, quoted};
 use crate::config::model::{ApprovalRule, ApprovalSettings, PlacedDecision, PolicyDecision, Server};
+use crate::config::shape::did_you_mean;
 use crate::config::tree::Node;
 use crate::org::Org;
 
@@ -89,10 +90,8 @@ impl Lower<'_> {
         };
         if !server.contains(['*', '?']) && !servers.iter().any(|known| known.name.as_str() == server) {
             let known = servers.iter().map(|server| server.name.as_str());
-            let help = match crate::config::shape::closest(server, known) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "write the name of one of the `mcp_servers`".to_owned(),
-            };
+            let otherwise = || "write the name of one of the `mcp_servers`".to_owned();
+            let help = did_you_mean(self.report, server, known, otherwise);
             self.report.warning(node.mark, path, format!("there is no server {}", quoted(server))).help(help);
         }
     }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use super::{Lower, text};
 use crate::config::diagnostic::{child, item, quoted};
 use crate::config::model::{Autopilot, Discovery, EngineSettings, Native, Server};
+use crate::config::shape::did_you_mean;
 use crate::config::tree::Node;
 use crate::ids::SeatHandle;
 use crate::org::Org;
@@ -74,10 +75,8 @@ impl Lower<'_> {
         let handle = SeatHandle::new(value.text()?.clone());
         if org.seat(&handle).is_none() {
             let known = org.seats.iter().map(|seat| seat.handle.as_str());
-            let help = match crate::config::shape::closest(handle.as_str(), known) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "write the handle of one of the roles".to_owned(),
-            };
+            let otherwise = || "write the handle of one of the roles".to_owned();
+            let help = did_you_mean(self.report, handle.as_str(), known, otherwise);
             let message = format!("there is no seat {}", quoted(handle.as_str()));
             self.report.error(value.mark, child(path, "seat"), message).help(help);
             return None;

@@ -81,6 +81,17 @@ impl Lower<'_> {
         self.template(node.get(key)?, &child(path, key))
     }
 
+    /// A bearer token. An empty one would let anybody in.
+    fn token(&mut self, node: &Node, path: &str) -> Option<Template> {
+        let token = node.get("token")?;
+        if token.text().is_some_and(|text| text.trim().is_empty()) {
+            self.report
+                .error(token.mark, child(path, "token"), "is empty: anybody would be let in")
+                .help("write a reference such as `${CREWLET_TOKEN}`");
+        }
+        self.template(token, &child(path, "token"))
+    }
+
     /// Variables or headers with their values.
     fn variables(&self, node: &Node, path: &str) -> Variables {
         let variable = |entry: &super::tree::Entry| {

@@ -21,12 +21,7 @@ impl Lower<'_> {
                 self.report.error(node.mark, child(&path, "id"), message).help("give each its own id");
             }
             let seat = self.known_seat(node, &path, org);
-            if let Some(token) = node.get("token").filter(|token| token.text().is_some_and(|text| text.is_empty())) {
-                self.report
-                    .error(token.mark, child(&path, "token"), "is empty: anybody would be let in")
-                    .help("write a reference such as `${CREWLET_OPERATOR_TOKEN}`");
-            }
-            let Some(token) = self.template_at(node, "token", &path) else { continue };
+            let Some(token) = self.token(node, &path) else { continue };
             let scope = |text: &std::sync::Arc<str>| Scope::ALL.iter().find(|(_, name)| **name == **text);
             operators.push(Operator {
                 id,

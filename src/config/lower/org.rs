@@ -1,11 +1,12 @@
 //! `roles` and `units`: where each role sits, what it inherits, and handles that are unique in the whole company.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{Lower, text, texts};
 use crate::config::diagnostic::{child, item, quoted};
 use crate::config::model::{Server, Transport};
+use crate::config::shape::did_you_mean;
 use crate::config::tree::{Mark, Node};
 use crate::ids::ServerName;
 use crate::org::{Org, Seat, SeatKind, Unit, Variables};
@@ -13,12 +14,11 @@ use crate::org::{Org, Seat, SeatKind, Unit, Variables};
 /// The seat of a document without roles.
 const IMPLICIT_SEAT: &str = "default";
 
-/// A role of the root list, waiting for the unit it names.
-pub(super) struct Placed<'n> {
-    pub(super) node: &'n Node,
-    pub(super) path: String,
-    pub(super) taken: bool,
-}
+/// Roles of the root list by the unit they name, each with its index, until the unit takes them.
+type Waiting<'n> = HashMap<Arc<str>, Vec<(usize, &'n Node)>>;
+
+/// Servers by name, in an order that does not change.
+type ByName<'s> = BTreeMap<&'s str, &'s Server>;
 
 /// What a unit hands down while the tree is walked.
 pub(super) struct Above<'a> {
@@ -30,22 +30,25 @@ impl Lower<'_> {
     /// The company: roles of the root list, then units depth first.
     pub(super) fn org(&mut self, root: &Node, servers: &[Server]) -> Org {
         let mut org = Org::default();
-        let roles = root.get("roles").map(Node::items).unwrap_or_default();
-        let mut waiting: Vec<Placed<'_>> = Vec::new();
-        for (index, node) in roles.iter().enumerate() {
-            waiting.push(Placed { node, path: item("roles", index), taken: false });
+        let mut waiting = Waiting::new();
+        for (index, node) in root.get("roles").map(Node::items).unwrap_or_default().iter().enumerate() {
+            waiting.entry(text(node, "unit").unwrap_or_default()).or_default().push((index, node));
         }
         let mut units = Org::default();
         self.units(root.get("units"), "units", &Above { parent: None, lead: None }, &mut (&mut units, &mut waiting));
-        for role in waiting.iter().filter(|role| !role.taken) {
-            self.unplaced(role);
-            org.seats.extend(self.seat(role.node, &role.path, None));
+        let mut outside: Vec<_> = waiting.into_values().flatten().collect();
+        outside.sort_by_key(|(index, _)| *index);
+        for (index, node) in outside {
+            let path = item("roles", index);
+            self.unplaced(node, &path);
+            org.seats.extend(self.seat(node, &path, None));
         }
         org.seats.append(&mut units.seats);
         org.units = units.units;
         self.unique_handles(&org);
         labels(&mut org);
-        self.mcp_env_blocks(root, servers);
+        let by_name = servers.iter().map(|server| (server.name.as_str(), server)).collect();
+        self.mcp_env_blocks(root, &by_name);
         self.unused_templates(&org, servers);
         if org.seats.is_empty() {
             org.seats.push(Seat::agent(IMPLICIT_SEAT, IMPLICIT_SEAT));
@@ -58,7 +61,7 @@ impl Lower<'_> {
         list: Option<&'n Node>,
         path: &str,
         above: &Above<'_>,
-        into: &mut (&mut Org, &mut Vec<Placed<'n>>),
+        into: &mut (&mut Org, &mut Waiting<'n>),
     ) {
         for (index, node) in list.map(Node::items).unwrap_or_default().iter().enumerate() {
             let path = item(path, index);
@@ -78,26 +81,36 @@ impl Lower<'_> {
             let roles = node.get("roles").map(Node::items).unwrap_or_default();
             for (index, role) in roles.iter().enumerate() {
                 let role_path = item(&child(&path, "roles"), index);
+                self.placed_twice(role, &name, &role_path);
                 into.0.seats.extend(self.seat(role, &role_path, Some((&name, &env))));
             }
-            for role in into.1.iter_mut().filter(|role| !role.taken && text(role.node, "unit").as_ref() == Some(&name))
-            {
-                role.taken = true;
-                into.0.seats.extend(self.seat(role.node, &role.path, Some((&name, &env))));
+            for (index, role) in into.1.remove(&name).unwrap_or_default() {
+                into.0.seats.extend(self.seat(role, &item("roles", index), Some((&name, &env))));
             }
             let below = Above { parent: Some(&name), lead: lead.as_ref() };
             self.units(node.get("children"), &child(&path, "children"), &below, into);
         }
     }
 
-    fn unplaced(&mut self, role: &Placed<'_>) {
-        let Some(unit) = role.node.get("unit") else { return };
+    /// A role inside a unit sits there, whatever it says.
+    fn placed_twice(&mut self, role: &Node, unit: &Arc<str>, path: &str) {
+        let Some(named) = role.get("unit") else { return };
+        if named.text().is_some_and(|name| name != unit) {
+            let message = format!("the role stands in the unit {} and stays there", quoted(unit));
+            self.report
+                .warning(named.mark, child(path, "unit"), message)
+                .help("`unit` places roles of the root list; remove it here, or move the role");
+        }
+    }
+
+    fn unplaced(&mut self, role: &Node, path: &str) {
+        let Some(unit) = role.get("unit") else { return };
         let Some(name) = unit.text().filter(|name| !name.is_empty()) else { return };
         let message = format!("there is no unit {}; the role stays outside of units", quoted(name));
         self.report
-            .warning(unit.mark, child(&role.path, "unit"), message)
+            .warning(unit.mark, child(path, "unit"), message)
             .help("write the unit's name as it stands under `units`")
-            .event("role_unit_ref_not_found", text(role.node, "name").as_ref(), None);
+            .event("role_unit_ref_not_found", text(role, "name").as_ref(), None);
     }
 
     /// An `mcp_env` mapping as it stands.
@@ -131,8 +144,10 @@ impl Lower<'_> {
     }
 
     fn unused_templates(&mut self, org: &Org, servers: &[Server]) {
+        let granted: HashSet<&ServerName> =
+            org.agents().flat_map(|seat| seat.credentials.iter().map(|(server, _)| server)).collect();
         for (index, server) in servers.iter().enumerate().filter(|(_, server)| !server.shared && server.enabled) {
-            if org.agents().any(|seat| seat.credentials_for(&server.name).is_some()) {
+            if granted.contains(&server.name) {
                 continue;
             }
             let mark = Mark { line: server.place.line, column: 1 };
@@ -145,12 +160,12 @@ impl Lower<'_> {
     }
 
     /// Every `mcp_env` block of the document, checked where it stands.
-    fn mcp_env_blocks(&mut self, root: &Node, servers: &[Server]) {
+    fn mcp_env_blocks(&mut self, root: &Node, servers: &ByName<'_>) {
         self.mcp_env_of_roles(root, "", servers);
         self.mcp_env_of_units(root.get("units"), "units", servers);
     }
 
-    fn mcp_env_of_units(&mut self, units: Option<&Node>, path: &str, servers: &[Server]) {
+    fn mcp_env_of_units(&mut self, units: Option<&Node>, path: &str, servers: &ByName<'_>) {
         for (index, unit) in units.map(Node::items).unwrap_or_default().iter().enumerate() {
             let path = item(path, index);
             self.mcp_env_block(unit, None, &path, servers);
@@ -159,23 +174,21 @@ impl Lower<'_> {
         }
     }
 
-    fn mcp_env_of_roles(&mut self, node: &Node, path: &str, servers: &[Server]) {
+    fn mcp_env_of_roles(&mut self, node: &Node, path: &str, servers: &ByName<'_>) {
         for (index, role) in node.get("roles").map(Node::items).unwrap_or_default().iter().enumerate() {
             let path = item(&child(path, "roles"), index);
             self.mcp_env_block(role, text(role, "name").as_ref(), &path, servers);
         }
     }
 
-    fn mcp_env_block(&mut self, node: &Node, role: Option<&Arc<str>>, path: &str, servers: &[Server]) {
+    fn mcp_env_block(&mut self, node: &Node, role: Option<&Arc<str>>, path: &str, servers: &ByName<'_>) {
         let path = child(path, "mcp_env");
         for entry in node.get("mcp_env").map(Node::entries).unwrap_or_default() {
             let below = child(&path, &entry.key);
-            let Some(server) = servers.iter().find(|server| server.name.as_str() == &*entry.key) else {
-                let known = servers.iter().map(|server| server.name.as_str());
-                let help = match crate::config::shape::closest(&entry.key, known) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => "declare the server under `mcp_servers`, or remove these lines".to_owned(),
-                };
+            let Some(server) = servers.get(&*entry.key) else {
+                let known = servers.keys().copied();
+                let otherwise = || "declare the server under `mcp_servers`, or remove these lines".to_owned();
+                let help = did_you_mean(self.report, &entry.key, known, otherwise);
                 self.report
                     .warning(entry.mark, below, format!("there is no server {}", quoted(&entry.key)))
                     .help(help)

@@ -32,7 +32,7 @@ impl Lower<'_> {
             kind,
             unit: unit.map(|(name, _)| name.clone()),
             credentials,
-            token: self.template_at(node, "token", path),
+            token: self.token(node, path),
             profile: profile(node),
             place: Some(self.place(node.mark)),
             ..Seat::agent(handle.as_str(), name)

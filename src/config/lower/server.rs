@@ -17,6 +17,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 /// Our own name on the surface that agents use.
 const RESERVED: &str = "crewlet";
 const LONGEST_NAME: usize = 64;
+/// Headers that the connection sets itself, and all that begin with `mcp-`.
+const OWN_HEADERS: [&str; 6] =
+    ["accept", "connection", "content-length", "content-type", "last-event-id", "transfer-encoding"];
 
 /// Keys that belong to one transport only.
 const STDIO_KEYS: [&str; 5] = ["command", "args", "env", "cwd", "inherit_env"];
@@ -203,7 +206,12 @@ impl Lower<'_> {
                 let message = format!("{} is no header name", quoted(&entry.key));
                 self.report.error(entry.mark, below.clone(), message).help("letters, digits and `-`");
             }
-            if let Some(first) = places.insert(entry.key.to_ascii_lowercase(), entry.mark) {
+            let lower = entry.key.to_ascii_lowercase();
+            if lower.starts_with("mcp-") || OWN_HEADERS.contains(&&*lower) {
+                let message = format!("the header {} is set by the connection itself", quoted(&entry.key));
+                self.report.error(entry.mark, below.clone(), message).help("remove it");
+            }
+            if let Some(first) = places.insert(lower, entry.mark) {
                 let message = format!("the header {} stands twice; first on line {}", quoted(&entry.key), first.line);
                 self.report.error(entry.mark, below.clone(), message).help("keep one of them; case does not count");
             }

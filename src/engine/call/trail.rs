@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Run, report};
+use super::report;
+use super::run::Run;
 use crate::engine::audit::{Decision, Kind, Outcome, Record};
 use crate::engine::snapshot::CallPhase;
 use crate::tool::HintName;

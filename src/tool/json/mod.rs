@@ -179,7 +179,3 @@ fn escaped_unit(tail: &str) -> (char, usize) {
     let decoded = char::decode_utf16(std::iter::once(first).chain(second)).next();
     (decoded.and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER), used)
 }
-
-#[cfg(test)]
-#[path = "../tests/json.rs"]
-pub(super) mod tests;

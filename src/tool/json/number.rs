@@ -38,8 +38,12 @@ pub(super) fn is_exact(text: &str) -> bool {
     if text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok() {
         return true;
     }
-    text.parse::<f64>()
-        .is_ok_and(|double| double.is_finite() && Decimal::of(text) == Decimal::of(&format!("{double:e}")))
+    let Ok(double) = text.parse::<f64>() else { return false };
+    // A double can lie in the middle of two shortest spellings (…611.25 between …611.2 and …611.3). Writers differ
+    // there: RFC 8785, like JavaScript, takes the even one, others the upper one.
+    let spellings = serde_json::Number::from_f64(double).map(|even| [even.to_string(), format!("{double:e}")]);
+    let value = Decimal::of(text);
+    spellings.into_iter().flatten().any(|spelling| Decimal::of(&spelling) == value)
 }
 
 /// A decimal value in one form only: `0.digits * 10^exponent`, digits without zeros at either end.
@@ -118,6 +122,8 @@ mod tests {
             "123456789.123",
             "1000e-3",
             "9007199254740992.0",
+            "-775096345895611.2",
+            "-775096345895611.3",
         ] {
             assert!(is_exact(exact), "{exact}");
         }
@@ -127,6 +133,7 @@ mod tests {
             "9007199254740993.0",
             "0.1000000000000000055511151231257827",
             "1e-400",
+            "-775096345895611.25",
             "18446744073709551616.5",
             "18446744073709551617",
             "-9223372036854775809",

@@ -5,7 +5,8 @@ use std::time::Instant;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::*;
+use super::any_json;
+use crate::tool::arguments::*;
 
 fn canonical(text: &str) -> String {
     Arguments::parse(text).expect("accepted").canonical().to_owned()
@@ -96,7 +97,7 @@ fn debug_shows_no_value() {
 }
 
 fn members() -> impl Strategy<Value = Vec<(String, Value)>> {
-    let member = (any::<String>(), super::super::json::tests::any_json());
+    let member = (any::<String>(), any_json());
     prop::collection::vec(member, 0..8).prop_map(|mut members| {
         members.sort_by(|a, b| a.0.cmp(&b.0));
         members.dedup_by(|a, b| a.0 == b.0);

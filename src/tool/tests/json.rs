@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::*;
+use super::any_json;
+use crate::tool::json::*;
 
 fn canonical(text: &str) -> Result<String, JsonError> {
     Document::parse(text, 4096).map(|document| document.canonical())
@@ -113,23 +114,6 @@ fn values_in_memory_have_the_same_form() {
     assert_eq!(canonical_value(&a), canonical_value(&b));
     assert_eq!(canonical_value(&a), r#"{"a":{"c":true,"é":"x\n"},"b":[1,2.5,null]}"#);
     assert_eq!(canonical_value(&json!([])), "[]");
-}
-
-pub(crate) fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        any::<u64>().prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        any::<String>().prop_map(Value::from),
-    ];
-    leaf.prop_recursive(5, 40, 6, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
-            prop::collection::vec((any::<String>(), inner), 0..6).prop_map(|m| Value::Object(m.into_iter().collect())),
-        ]
-    })
 }
 
 proptest! {

@@ -2,9 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::*;
-use crate::secret::Secret;
-use crate::tool::json::tests::any_json;
+use serde_json::{Value, json};
+
+use super::any_json;
+use crate::secret::{Redactor, Secret};
+use crate::tool::output::*;
 
 fn read(result: &Value) -> CallOutput {
     let redactor = Redactor::default();
@@ -67,7 +69,7 @@ fn every_leaf_is_cleaned() {
         ],
         "structuredContent": {"list": ["known-secret"]},
     }));
-    let all = format!("{:?}", output);
+    let all = format!("{output:?}");
     assert!(!all.contains("known-secret") && !all.contains("\\u{1b}"), "{all}");
     assert_eq!(output.notes, [OutputNote::SecretsRedacted], "one note, however many secrets");
 }

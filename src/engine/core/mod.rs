@@ -3,12 +3,15 @@
 //! Connections and calls run in tasks of their own and talk to it over bounded channels. Nothing in here waits
 //! for a server.
 
+mod ending;
+mod tools;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,14 +24,15 @@ use super::handle::{CallReport, CallRequest, Consent};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
 use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
-use super::status::{ConnectionStatus, Failure, FailureKind};
+use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
-use crate::engine::gate::policy;
 use crate::ids::{CallId, ConnectionName};
 use crate::tool::Catalog;
-use crate::tool::catalog::{Warning, wanted};
+use crate::tool::catalog::Warning;
 use crate::tool::names::Names;
+
+pub(super) use ending::adopt;
 
 /// The shortest time between two snapshots.
 const PUBLISH_EVERY: Duration = Duration::from_millis(33);
@@ -36,8 +40,6 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(33);
 const LOG_RECORDS: usize = 5_000;
 /// Notices kept in a snapshot.
 const NOTICES: usize = 64;
-/// How long calls may take to write their end once their connections are down.
-const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Everything that reaches the core from outside.
 pub(super) struct Inlets {
@@ -250,72 +252,6 @@ impl Core {
         self.settle();
     }
 
-    fn replace_catalog(&mut self) {
-        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
-        let (catalog, warnings) = Catalog::place(&sources, &self.names);
-        for warning in warnings {
-            if !self.warned.contains(&warning) {
-                self.warn(&warning);
-                self.warned.push(warning);
-            }
-        }
-        let catalog = Arc::new(catalog);
-        self.snapshot.catalog = catalog.clone();
-        self.desk.follow(&catalog);
-        self.outlets.catalog.send_replace(catalog);
-        self.stale.iter_mut().for_each(|stale| *stale = true);
-        self.dirty = true;
-        if self.settled {
-            self.remember_names();
-        }
-    }
-
-    /// Once every connection's first attempt is over, names are remembered and rules can be told to match nothing.
-    fn settle(&mut self) {
-        if self.settled || !self.servers.iter().all(Server::has_settled) {
-            return;
-        }
-        self.settled = true;
-        self.remember_names();
-        let settings = self.outlets.settings.borrow().clone();
-        for rule in policy::unmatched(&settings, &self.snapshot.catalog) {
-            let text = format!("the approval rule \"{}\" ({}) matches no tool", rule.tool, rule.place);
-            tracing::warn!(rule = %rule.tool, place = %rule.place, "approval_rule_unmatched");
-            self.notice(LogLevel::Warn, &text);
-        }
-    }
-
-    fn remember_names(&mut self) {
-        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
-        if self.names.remember(&wanted(&sources)) {
-            (self.fixed.names_changed)(&self.names);
-        }
-    }
-
-    fn warn(&mut self, warning: &Warning) {
-        let text = match warning {
-            Warning::Collision(collision) => {
-                tracing::warn!(
-                    tool = %collision.wanted, serving = %collision.serving, renamed = %collision.renamed,
-                    "tool_name_collision"
-                );
-                format!(
-                    "\"{}\" is {}'s; the tool of {} is called \"{}\"",
-                    collision.wanted, collision.serving, collision.server, collision.renamed
-                )
-            }
-            Warning::UnmatchedOverride { server, key } => {
-                tracing::warn!(%server, %key, "tool_annotation_unmatched");
-                format!("tool_annotations of {server}: \"{key}\" matches none of its tools")
-            }
-            Warning::SchemaNotAnObject { server, tool } => {
-                tracing::warn!(%server, %tool, "mcp_tool_schema_not_an_object");
-                return;
-            }
-        };
-        self.notice(LogLevel::Warn, &text);
-    }
-
     fn follow_links(&mut self) {
         let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
         self.outlets.links.send_replace(Arc::new(links.collect()));
@@ -367,54 +303,6 @@ impl Core {
         }
         self.outlets.snapshots.send_replace(Arc::new(self.snapshot.clone()));
     }
-
-    /// Ends in order: questions, then connections, then calls, which record how they ended.
-    async fn end(&mut self) {
-        self.snapshot.stopping = true;
-        self.desk.withdraw_where(|_| Some(Withdrawal::Shutdown));
-        self.publish();
-        self.fixed.shutdown.cancel();
-        while !self.connections.is_empty() {
-            tokio::select! {
-                Some(_) = self.connections.join_next() => {}
-                Some((name, event)) = self.inlets.connections.recv() => self.connection_event(&name, event),
-                Some(event) = self.inlets.call_events.recv() => self.call_event(event),
-            }
-            self.publish();
-        }
-        let last_words = tokio::time::sleep(LAST_WORDS);
-        tokio::pin!(last_words);
-        while !self.running.is_empty() {
-            tokio::select! {
-                Some(_) = self.running.join_next() => {}
-                Some(event) = self.inlets.call_events.recv() => self.call_event(event),
-                () = &mut last_words => break,
-            }
-        }
-        tracing::info!(servers = self.servers.len(), "all_servers_stopped");
-        self.publish();
-    }
-}
-
-/// Hands a spawned supervisor to the set that the core waits for. A supervisor that panicked is a failed connection.
-pub(super) fn adopt(
-    set: &mut JoinSet<()>,
-    connection: ConnectionName,
-    task: JoinHandle<()>,
-    events: mpsc::Sender<NamedEvent>,
-) {
-    set.spawn(async move {
-        let Err(error) = task.await else { return };
-        tracing::error!(server = %connection, %error, "connection_task_panicked");
-        let reason = Failure {
-            kind: FailureKind::Internal,
-            headline: "a fault of this program ended the connection".into(),
-            next_step: Some("the log says where; press r to start it anew, or start the dashboard anew".into()),
-            tail: Arc::new([]),
-        };
-        // The core is gone only when everything ends.
-        let _ = events.send((connection, ConnectionEvent::Status(ConnectionStatus::Failed { reason }))).await;
-    });
 }
 
 /// An empty snapshot of a company.
