@@ -252,6 +252,28 @@ async fn a_trail_that_cannot_be_written_refuses_and_comes_back() {
     assert!(holds(state.path()));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_refuses_and_leaves_the_chain_as_it_was() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    let mut health = audit.health();
+    audit.append(vec![record(Kind::Refused, "c1")], Durability::Written).await.unwrap();
+    fs::rename(state.file(chain::CURRENT), state.file("kept")).unwrap();
+    // Everything written there fails as on a full disk.
+    std::os::unix::fs::symlink("/dev/full", state.file(chain::CURRENT)).unwrap();
+    let refused = audit.append(vec![record(Kind::Received, "c2")], Durability::Written).await.unwrap_err();
+    assert!(refused.reason.contains("audit.jsonl: No space left"), "{refused}");
+    assert!(matches!(&*health.borrow_and_update(), AuditHealth::Broken { .. }));
+    fs::remove_file(state.file(chain::CURRENT)).unwrap();
+    fs::rename(state.file("kept"), state.file(chain::CURRENT)).unwrap();
+    health.wait_for(|health| *health == AuditHealth::Good).await.unwrap();
+    let lines = stored(state.path());
+    assert_eq!(lines.len(), 2, "what was wrong only for a while is not said for ever");
+    assert!(lines[1].reason.as_ref().unwrap().contains("1 record(s) were refused"));
+    assert!(holds(state.path()));
+}
+
 #[tokio::test]
 async fn a_trail_that_is_broken_at_the_start_does_not_stop_the_program() {
     let (_keep, state) = state();
