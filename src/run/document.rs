@@ -10,7 +10,7 @@ use crate::config::model::{Config, Source, TuiSettings, Unresolved};
 use crate::config::{self, Loaded};
 use crate::ids::ServerName;
 use crate::tui;
-use crate::tui::theme::NAMES;
+use crate::tui::theme::load::NAMES;
 
 /// Longest theme file that is read, in bytes.
 const LONGEST_THEME: u64 = 64 << 10;
