@@ -173,7 +173,9 @@ impl<'d> Check<'d> {
     fn references(&mut self, node: &Node, path: &str) {
         let Some(scalar) = node.scalar() else { return };
         if let Err(malformed) = expand::parse(&scalar.text) {
-            let at = self.locate(node, malformed.dollar_brace);
+            // Finding the place reads the document from its start.
+            let exact = self.report.wants_advice();
+            let at = if exact { self.locate(node, malformed.dollar_brace) } else { node.mark };
             self.report
                 .error(at, path, malformed.problem)
                 .help("a reference is `${NAME}` or `${NAME:-default}`; write `$${` for a literal `${`");
