@@ -3,6 +3,7 @@
 //! [`super::job`] and [`super::stream`] send through it. Secrets in the URL and the headers stay in here.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
@@ -171,11 +172,19 @@ fn is_loopback(url: &reqwest::Url) -> bool {
     host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The innermost reason of an error; the outer ones repeat the URL.
-pub(super) fn root_cause(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
+/// The innermost reason of an error. The outer ones hold the URL, which may hold a secret.
+pub(super) fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause = error.source();
+    while let Some(source) = cause.and_then(Error::source) {
+        cause = Some(source);
     }
-    cause.to_string()
+    cause.map_or_else(|| "no further reason".to_owned(), ToString::to_string)
+}
+
+/// An error for logs.
+pub(super) fn describe(error: &PostError) -> String {
+    match error {
+        PostError::Client(error) => root_cause(error),
+        other => other.to_string(),
+    }
 }

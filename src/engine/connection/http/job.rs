@@ -83,7 +83,10 @@ impl Job {
             _ if handshake && fate.reached == Reached::No => Some(LinkEnd::Broken(fate.reason.clone())),
             _ => None,
         };
-        self.undelivered(fate.reached, fate.reason).await;
+        // In the handshake the end says it all; later the request that met it is judged by itself first.
+        if !handshake || end.is_none() {
+            self.undelivered(fate.reached, fate.reason).await;
+        }
         if let Some(end) = end {
             self.tell(Incoming::End(end)).await;
         }

@@ -9,7 +9,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
-use super::endpoint::{Endpoint, PostError};
+use super::endpoint::{Endpoint, PostError, describe};
 use crate::engine::connection::message::{self, Incoming};
 
 /// A stream that lived for this long was a good one.
@@ -25,7 +25,10 @@ pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming
         let began = Instant::now();
         match endpoint.listen(last_event.clone()).await {
             None | Some(Err(PostError::ServerDoesNotSupportSse)) => return,
-            Some(Err(error)) => tracing::debug!(server = %endpoint.name, %error, "server_stream_failed"),
+            Some(Err(error)) => {
+                let error = endpoint.sink.clean(&describe(&error));
+                tracing::debug!(server = %endpoint.name, %error, "server_stream_failed");
+            }
             Some(Ok(mut events)) => {
                 while let Some(event) = events.next().await {
                     last_event = event.id.or(last_event);
