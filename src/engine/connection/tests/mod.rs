@@ -3,6 +3,7 @@
 
 mod calls;
 mod children;
+mod endpoints;
 mod handshakes;
 mod listings;
 mod restarts;
