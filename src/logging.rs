@@ -191,7 +191,8 @@ impl Sink {
         if self.stderr == Stderr::Warnings && level >= LogLevel::Warn {
             let _ = std::io::stderr().write_all(compact(&record).as_bytes());
         }
-        if self.pane.try_send(record).is_err() {
+        // A feed that nobody took or that has ended is no overload.
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.pane.try_send(record) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }

@@ -10,14 +10,18 @@ use serde_json::{Map, Value, json};
 
 use super::protocol::{Answer, Demo, Era, settle, text, tool};
 
+/// The variable that names the shop.
+pub(super) const NAME: &str = "SHOP_NAME";
+
 pub(super) struct Inventory {
     file: PathBuf,
+    shop: Option<String>,
 }
 
 impl Inventory {
     /// Opens the stock; a new one holds three items.
-    pub(super) fn open(scratch: &Path) -> io::Result<Self> {
-        let inventory = Self { file: scratch.join("inventory.json") };
+    pub(super) fn open(scratch: &Path, shop: Option<String>) -> io::Result<Self> {
+        let inventory = Self { file: scratch.join("inventory.json"), shop };
         if !inventory.file.exists() {
             let stock = [("desk lamp", 4), ("mug", 31), ("notebook", 120)];
             inventory.save(&stock.map(|(item, count)| (item.to_owned(), count)).into())?;
@@ -49,7 +53,8 @@ impl Inventory {
 
     fn list(&self) -> Result<Answer, String> {
         let stock = self.load()?;
-        let lines: Vec<String> = stock.iter().map(|(item, count)| format!("{count:>5}  {item}")).collect();
+        let items = stock.iter().map(|(item, count)| format!("{count:>5}  {item}"));
+        let lines: Vec<String> = self.shop.clone().into_iter().chain(items).collect();
         Ok(Answer::Data(lines.join("\n"), json!({"items": stock})))
     }
 

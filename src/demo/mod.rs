@@ -20,7 +20,7 @@ use protocol::{Demo, serve};
 /// The demo servers by name.
 pub const NAMES: [&str; 5] = ["notes", "inventory", "weather", "broken", "chatty"];
 
-/// The variable that names the scratch folder when `--dir` does not.
+/// The variable that names the scratch folder.
 pub const DIR_VARIABLE: &str = "CREWLET_DEMO_DIR";
 
 /// Why a demo server could not run.
@@ -52,9 +52,9 @@ pub enum DemoError {
 pub fn run(name: &str, dir: Option<PathBuf>) -> Result<ExitCode, DemoError> {
     let mut demo: Box<dyn Demo> = match name {
         "notes" => Box::new(in_folder(dir, notes::Notes::open)?),
-        "inventory" => Box::new(in_folder(dir, inventory::Inventory::open)?),
+        "inventory" => Box::new(in_folder(dir, |dir| inventory::Inventory::open(dir, setting(inventory::NAME)))?),
         "weather" => Box::new(weather::Weather::default()),
-        "broken" => match broken::start(std::env::var(broken::TOKEN).ok().as_deref(), &mut io::stderr())? {
+        "broken" => match broken::start(setting(broken::TOKEN).as_deref(), &mut io::stderr())? {
             Some(ledger) => Box::new(ledger),
             None => return Ok(ExitCode::FAILURE),
         },
@@ -65,13 +65,17 @@ pub fn run(name: &str, dir: Option<PathBuf>) -> Result<ExitCode, DemoError> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// A setting of a demo server, from its environment.
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
 fn in_folder<T>(dir: Option<PathBuf>, open: impl FnOnce(&Path) -> io::Result<T>) -> Result<T, DemoError> {
-    let dir = dir
-        .or_else(|| std::env::var_os(DIR_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from))
-        .unwrap_or_else(|| {
-            let user = rustix::process::geteuid().as_raw();
-            std::env::temp_dir().join(format!("crewlet-tui-demo-{user}"))
-        });
+    let named = || std::env::var_os(DIR_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let dir = dir.or_else(named).unwrap_or_else(|| {
+        let user = rustix::process::geteuid().as_raw();
+        std::env::temp_dir().join(format!("crewlet-tui-demo-{user}"))
+    });
     make_private(&dir).and_then(|()| open(&dir)).map_err(|source| DemoError::Folder { dir, source })
 }
 

@@ -129,15 +129,15 @@ fn no_note_lies_outside_the_folder() {
 #[test]
 fn stock_is_changed_in_its_file() {
     let dir = tempfile::tempdir().unwrap();
-    let mut shop = inventory::Inventory::open(dir.path()).unwrap();
+    let mut shop = inventory::Inventory::open(dir.path(), Some("Corner Shop".to_owned())).unwrap();
     assert_eq!(call(&mut shop, "set_stock", json!({"item": "mug", "count": 2})), ("now 2 of mug".to_owned(), false));
     assert!(!call(&mut shop, "remove_item", json!({"item": "notebook"})).1);
     assert!(call(&mut shop, "remove_item", json!({"item": "notebook"})).1);
     for count in [json!(-1), json!(1.5), json!("2"), json!(null)] {
         assert!(call(&mut shop, "set_stock", json!({"item": "mug", "count": count})).1);
     }
-    let mut again = inventory::Inventory::open(dir.path()).unwrap();
-    assert_eq!(call(&mut again, "list_items", json!({})).0, "    4  desk lamp\n    2  mug");
+    let mut again = inventory::Inventory::open(dir.path(), Some("Corner Shop".to_owned())).unwrap();
+    assert_eq!(call(&mut again, "list_items", json!({})).0, "Corner Shop\n    4  desk lamp\n    2  mug");
     assert!(shop.tools().iter().all(|tool| tool.get("annotations").is_none()));
 }
 
@@ -157,11 +157,9 @@ fn weather_is_made_up_and_its_hints_are_odd() {
 
 #[test]
 fn the_broken_server_names_what_is_missing_and_can_be_mended() {
-    for token in [None, Some(" ")] {
-        let mut stderr = Vec::new();
-        assert!(broken::start(token, &mut stderr).unwrap().is_none());
-        assert!(String::from_utf8(stderr).unwrap().contains("LEDGER_API_TOKEN is not set"));
-    }
+    let mut stderr = Vec::new();
+    assert!(broken::start(None, &mut stderr).unwrap().is_none());
+    assert!(String::from_utf8(stderr).unwrap().contains("LEDGER_API_TOKEN is not set"));
     let mut ledger = broken::start(Some("x"), &mut Vec::new()).unwrap().unwrap();
     assert_eq!(call(&mut ledger, "balance", json!({})), ("42.00".to_owned(), false));
 }
@@ -170,7 +168,7 @@ fn the_broken_server_names_what_is_missing_and_can_be_mended() {
 fn every_tool_has_an_object_schema_and_a_description() {
     let (_keep, notes) = notes();
     let dir = tempfile::tempdir().unwrap();
-    let shop = inventory::Inventory::open(dir.path()).unwrap();
+    let shop = inventory::Inventory::open(dir.path(), Some("Corner Shop".to_owned())).unwrap();
     let demos: [&dyn Demo; 4] = [&notes, &shop, &weather::Weather::default(), &broken::Ledger];
     for tool in demos.iter().flat_map(|demo| demo.tools()) {
         assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -187,4 +185,19 @@ fn an_unknown_name_and_a_folder_that_is_a_file_are_said() {
     fs::write(&file, "").unwrap();
     let error = run("notes", Some(file)).unwrap_err().to_string();
     assert!(error.contains("the demo folder") && error.contains("cannot be used"), "{error}");
+}
+
+#[test]
+fn the_example_configuration_is_clean_and_fits_the_servers() {
+    let loaded = crate::config::load(crate::config::DEMO, &crate::config::model::Source::Demo);
+    let loaded = loaded.unwrap_or_else(|problems| panic!("{}", crate::config::diagnostic::render(&problems)));
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let names: Vec<_> = loaded.config.servers.iter().map(|server| server.name.as_str().to_owned()).collect();
+    assert_eq!(names, NAMES);
+    let overridden = |server: &str| -> Vec<String> {
+        let server = loaded.config.servers.iter().find(|declared| declared.name.as_str() == server).unwrap();
+        server.tool_annotations.iter().map(|block| block.tool.to_string()).collect()
+    };
+    let listed: Vec<_> = weather::Weather::default().tools().into_iter().map(|tool| tool["name"].clone()).collect();
+    assert!(overridden("weather").iter().all(|tool| listed.contains(&json!(tool))), "a key that matches no tool");
 }
