@@ -2,6 +2,7 @@
 //! done). Panes are plain structs; the screen reads one immutable snapshot per frame and writes only commands.
 
 pub mod card;
+pub mod editor;
 pub mod intent;
 pub mod panes;
 pub mod theme;

@@ -208,7 +208,10 @@ impl Card {
             Blocked::ArgumentsOnly => Some("y counts on the whole card only (d)".to_owned()),
             Blocked::Unseen => {
                 let unseen = self.arguments.rows().saturating_sub(self.seen_to);
-                Some(format!("y counts after the end of the arguments: {} below (PgDn, G, d)", plural(unseen, "line")))
+                Some(format!(
+                    "y counts after the end of the arguments: {} below (PgDn, End, d)",
+                    plural(unseen, "line")
+                ))
             }
         }
     }

@@ -4,3 +4,4 @@ pub mod badge;
 pub mod border;
 pub mod json_view;
 pub mod paint;
+pub mod schema;
