@@ -131,12 +131,27 @@ static ROLE: Section = Section {
         Key::optional("llm_judge", Any, "Not used by this program."),
         Key::optional("llm_sandbox", Any, "Not used by this program."),
         Key::optional("learning_enabled", Flag, "Not used by this program."),
-        Key::optional("sandbox", Any, "Not used by this program."),
+        Key::optional("sandbox", Shape::Section(&SANDBOX), "The code sandbox."),
         Key::optional("schedules", Any, "Not used by this program."),
-        Key::optional("workers", Any, "Worker templates."),
+        Key::optional("workers", List(&Shape::Section(&WORKER)), "Templates of workers that the role may start."),
         Key::optional("placement", Any, "Not used by this program."),
         Key::optional("project", Text, "The project it writes to."),
         Key::optional("space", Text, "The space it writes to."),
+    ],
+};
+
+static SANDBOX: Section = Section {
+    title: "sandbox",
+    also: Also::Anything,
+    keys: &[Key::optional("enabled", Flag, "Whether the role may run code in a sandbox.")],
+};
+
+static WORKER: Section = Section {
+    title: "worker",
+    also: Also::Anything,
+    keys: &[
+        Key::required("name", Name, "The template's name."),
+        Key::optional("tools", List(&Name), "The tools that such a worker is given, as far as the role holds them."),
     ],
 };
 

@@ -39,6 +39,7 @@ fn section(section: &'static Section, definitions: &mut Map<String, Value>) -> V
     }
     let patterns = match section.also {
         Also::Nothing => json!({}),
+        Also::Anything => json!({"": true}),
         Also::Prefix(prefix) => json!({format!("^{prefix}"): true}),
         Also::Suffix(suffix) => json!({format!("{suffix}$"): true}),
     };

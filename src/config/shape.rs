@@ -52,6 +52,8 @@ pub(super) struct Section {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Also {
     Nothing,
+    /// Whatever there is.
+    Anything,
     /// Whatever begins with this.
     Prefix(&'static str),
     /// Whatever ends with this.
@@ -62,6 +64,7 @@ impl Also {
     fn allows(self, key: &str) -> bool {
         match self {
             Self::Nothing => false,
+            Self::Anything => true,
             Self::Prefix(prefix) => key.starts_with(prefix),
             Self::Suffix(suffix) => key.ends_with(suffix),
         }

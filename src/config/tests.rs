@@ -258,6 +258,32 @@ fn settings_and_their_defaults() {
 }
 
 #[test]
+fn a_seat_has_a_profile() {
+    let config = config(
+        "roles:
+  - name: Release Manager
+    email: r@example.com
+    goal: ship
+    responsibilities: [releases, 'on call']
+    manages: [Engineer]
+    token_budget: 5000
+    identities: { chat: U1, code: 42 }
+    integrations: { tracker: { user: rm, api_key: hunter22, secret_ref: '${X}' } }
+    sandbox: { enabled: true, image: x }
+    workers: [ { name: reader, tools: [read_file], goal: read }, { name: bare } ]
+",
+    );
+    let profile = &seat(&config, "release-manager").profile;
+    let identities: Vec<_> = profile.identities.iter().map(|identity| (&*identity.system, &*identity.id)).collect();
+    assert_eq!(identities, [("chat", "U1"), ("code", "42"), ("tracker.user", "rm")]);
+    assert_eq!((profile.email.as_deref(), profile.goal.as_deref()), (Some("r@example.com"), Some("ship")));
+    assert_eq!((profile.responsibilities.len(), profile.manages.len(), profile.sandbox), (2, 1, true));
+    assert_eq!(profile.token_budget.map(std::num::NonZeroU32::get), Some(5000));
+    let workers: Vec<_> = profile.workers.iter().map(|worker| (&*worker.name, worker.tools.len())).collect();
+    assert_eq!(workers, [("reader", 1), ("bare", 0)]);
+}
+
+#[test]
 fn roles_of_one_name_have_connections_of_different_names() {
     let config = config(
         "roles:\n  - { name: Dev Ops, handle: one }\n  - { name: Dev Ops, handle: two }\n  - { name: Other One }\n",
