@@ -140,11 +140,11 @@ impl Server {
         let display = self.display();
         let transport = match &self.transport {
             Transport::Stdio { command, args, env, cwd, inherit_env } => ResolvedTransport::Stdio {
-                command: executable(fill.value(command, nul_problem).expose()),
+                command: executable(fill.place(command, nul_problem).expose()),
                 args: args.iter().map(|arg| fill.value(arg, nul_problem)).collect(),
                 display,
                 env: fill.variables(env, nul_problem),
-                cwd: cwd.as_ref().map(|cwd| PathBuf::from(fill.value(cwd, nul_problem).expose())),
+                cwd: cwd.as_ref().map(|cwd| PathBuf::from(fill.place(cwd, nul_problem).expose())),
                 inherit_env: inherit_env.clone(),
             },
             Transport::Http { url, headers } => {
@@ -209,6 +209,12 @@ impl Fill<'_> {
     /// The value of a template; empty when it cannot be filled in, which is then among the problems.
     fn value(&mut self, template: &Template, problem: fn(&str) -> Option<&'static str>) -> Secret {
         self.secrets.extend(template.values(self.environment));
+        self.place(template, problem)
+    }
+
+    /// The same for what names a place and holds no secret: a command, a folder. Blanking out `${HOME}` everywhere
+    /// would hide ordinary paths.
+    fn place(&mut self, template: &Template, problem: fn(&str) -> Option<&'static str>) -> Secret {
         match template.resolve(self.environment) {
             Err(mut problems) => {
                 self.problems.append(&mut problems);
