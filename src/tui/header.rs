@@ -32,8 +32,8 @@ pub const fn status_mark(status: &ConnectionStatus) -> (&'static str, Role) {
 enum Detail {
     Full,
     NoAddress,
-    NoCompany,
     Numbers,
+    NoCompany,
     Bare,
 }
 
@@ -41,12 +41,12 @@ type Spans = Vec<(String, Style)>;
 
 /// Draws the header line.
 pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
-    let levels = [Detail::Full, Detail::NoAddress, Detail::NoCompany, Detail::Numbers, Detail::Bare];
+    let levels = [Detail::Full, Detail::NoAddress, Detail::Numbers, Detail::NoCompany, Detail::Bare];
     for detail in levels {
         let (left, middle, loud, right) = parts(draw, detail);
         let widths = [&left, &middle, &loud, &right].map(cells);
         let [a, b, c, d] = widths;
-        if a + b + c + d + 8 > line.width && detail != Detail::Bare {
+        if a + b + c + d + 9 > line.width && detail != Detail::Bare {
             continue;
         }
         // Places do not depend on one another more than they must, so that nothing jumps when a number changes.
@@ -114,11 +114,11 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         left.push((format!("  {}", crate::text::visible(&snapshot.company)), style(Role::Text)));
     }
     if snapshot.read_only {
-        left.push(((if detail < Detail::Numbers { "  read-only" } else { " ro" }).to_owned(), style(Role::Warning)));
+        left.push(((if detail < Detail::NoCompany { "  read-only" } else { " ro" }).to_owned(), style(Role::Warning)));
     }
     let mut loud = vec![];
     if !snapshot.approvals.is_empty() {
-        let words = if detail < Detail::Numbers { " waiting " } else { "" };
+        let words = if detail < Detail::NoCompany { " waiting " } else { " " };
         loud.push((format!(" ⚑ {}{words}", snapshot.approvals.len()), style(Role::Alert)));
     }
     let mut right = vec![];

@@ -4,8 +4,6 @@
 
 mod attention;
 mod panes;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

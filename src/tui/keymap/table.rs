@@ -76,7 +76,7 @@ pub const TABLE: &[Row] = &[
     row(C::Servers, I::Open, &[ENTER], "to its stderr"),
     row(C::Servers, I::Restart, &[Key::char('r')], "restart the connection").hint("restart"),
     row(C::Servers, I::ToggleEnabled, &[Key::char('e')], "enable or disable the connection (asks first)")
-        .hint("enable/disable"),
+        .hint("on/off"),
     row(C::Servers, I::ShowTools, &[Key::char('t')], "its tools").hint("its tools"),
     row(C::Servers, I::Follow, &[Key::char('f')], "follow or pause stderr").hint("follow"),
     row(C::Servers, I::Search, &[Key::char('/')], "search in stderr").hint("search"),

@@ -197,7 +197,14 @@ fn head(server: &ServerView, inside: Rect) -> Vec<(String, Role)> {
         let step = format!("next: {}", text::clean(step));
         lines.extend(wrap(&step, width).into_iter().map(|line| (line, Role::Warning)));
     }
-    lines.truncate(usize::from(HEAD.min(inside.height / 2)));
+    let most = usize::from(HEAD.min(inside.height / 2));
+    if lines.len() > most {
+        lines.truncate(most);
+        // A cut is never silent; the whole text is among the facts.
+        if let Some((last, _)) = lines.last_mut() {
+            last.push('…');
+        }
+    }
     lines
 }
 

@@ -1,1 +1,0 @@
-//! Tests of [`super::Ui`] without a terminal.
