@@ -5,3 +5,4 @@ pub mod border;
 pub mod json_view;
 pub mod paint;
 pub mod schema;
+pub mod text_rows;
