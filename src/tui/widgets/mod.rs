@@ -13,4 +13,5 @@ pub mod schema;
 pub mod search;
 pub mod status_bar;
 pub mod table;
+pub mod text_rows;
 pub mod text_view;
