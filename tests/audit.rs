@@ -196,6 +196,69 @@ call cabc
 }
 
 #[tokio::test]
+async fn why_says_who_allowed_a_call_that_nobody_was_asked_about() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = StateDir::open(dir.path()).unwrap();
+    let (audit, _) = open(&state, "i1").unwrap();
+    let console = |kind, at| Record {
+        caller: Some(Caller::Console),
+        name: Some("list".into()),
+        policy: Some(("allow", "class read".into())),
+        ..record(kind, "cread", at)
+    };
+    let received = Record { policy: None, ..console(Kind::Received, 0) };
+    let dispatched = Record { decider: Some("policy".into()), ..console(Kind::Dispatched, 1) };
+    let finished =
+        Record { outcome: Some(Outcome::Done), elapsed: Some(Duration::from_millis(2)), ..console(Kind::Finished, 2) };
+    let refused = Record {
+        call: Some(CallId::from("cno")),
+        reason: Some("refused: a person has to decide".into()),
+        ..console(Kind::Refused, 3)
+    };
+    audit.append(vec![received, dispatched, finished, refused], Durability::Written).await.unwrap();
+    let (_, story) = said(|out| audit::why(state.path(), "cread", out));
+    let expected = "\
+call cread
+  1970-01-01T00:00:00.000Z  console asked for list
+  1970-01-01T00:00:00.001Z  sent to the server, allowed by policy
+                            policy: allow (class read)
+  1970-01-01T00:00:00.002Z  finished: done after 2 ms
+";
+    assert_eq!(story, expected);
+    let (_, story) = said(|out| audit::why(state.path(), "cno", out));
+    let expected = "\
+call cno
+  1970-01-01T00:00:00.003Z  refused: a person has to decide
+                            console had asked for list
+                            policy: allow (class read)
+";
+    assert_eq!(story, expected);
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_away_is_no_error() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let (_keep, state) = told().await;
+    let dir = state.path();
+    let codes = [
+        audit::tail(dir, 3, Format::Words, &mut Gone),
+        audit::follow(dir, 3, Format::Words, &mut Gone),
+        audit::export(dir, None, &mut Gone),
+        audit::verify(dir, &mut Gone),
+        audit::why(dir, "cabc", &mut Gone),
+    ];
+    assert_eq!(codes.map(|code| code.unwrap()), [0; 5]);
+}
+
+#[tokio::test]
 async fn tail_and_export_show_records_without_moving_the_cursor() {
     let (_keep, state) = told().await;
     let (_, words) = said(|out| audit::tail(state.path(), 3, Format::Words, out));

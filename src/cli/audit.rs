@@ -3,15 +3,18 @@
 //! Reads beside a running dashboard and changes nothing. Each function returns the process's exit code; what the
 //! arguments are called is decided where the command line is defined.
 
-use std::io::{self, Write};
+mod words;
+
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use crate::clock::Timestamp;
-use crate::engine::audit::line::{Stored, StoredCaller, escape_hidden};
+use crate::engine::audit::line::{Stored, escape_hidden};
 use crate::engine::audit::read::{self, Follow, ReadError};
-use crate::engine::audit::verify as verify_chain;
+use crate::engine::audit::{Verdict, verify as verify_chain};
 use crate::text;
+use words::{ends, policy, safe, said, what, who, words};
 
 /// Why an `audit` command failed.
 #[derive(Debug, thiserror::Error)]
@@ -46,10 +49,9 @@ pub enum Format {
 /// # Errors
 /// When there is no trail or it cannot be read or written out.
 pub fn tail(dir: &Path, count: usize, format: Format, out: &mut dyn Write) -> Result<u8, AuditCommandError> {
-    for line in read::last_lines(dir, count)? {
-        show(&line, format, out)?;
-    }
-    out.flush()?;
+    let lines = read::last_lines(dir, count)?;
+    let mut out = BufWriter::new(out);
+    closed(lines.iter().try_for_each(|line| show(line, format, &mut out)).and_then(|()| out.flush()))?;
     Ok(0)
 }
 
@@ -92,17 +94,16 @@ pub fn follow(dir: &Path, count: usize, format: Format, out: &mut dyn Write) -> 
 /// When there is no trail or it cannot be read or written out.
 pub fn export(dir: &Path, since: Option<Timestamp>, out: &mut dyn Write) -> Result<u8, AuditCommandError> {
     let since = since.map(Timestamp::rfc3339);
+    let mut out = BufWriter::new(out);
     let mut result = Ok(());
     read::each_line(dir, |line| {
         // One notation in UTC throughout, so text compares like time. What is no record is not left out.
         let wanted = since.as_ref().is_none_or(|since| Stored::decode(line).map_or(true, |s| s.time >= *since));
         if wanted && result.is_ok() {
-            result = show(line, Format::Json, out);
+            result = show(line, Format::Json, &mut out);
         }
     })?;
-    if closed(result.and_then(|()| out.flush()))? {
-        return Ok(0);
-    }
+    closed(result.and_then(|()| out.flush()))?;
     Ok(0)
 }
 
@@ -115,6 +116,11 @@ pub fn verify(dir: &Path, out: &mut dyn Write) -> Result<u8, AuditCommandError> 
     if verdict.files == 0 && verdict.holds() {
         return Err(ReadError::NoTrail { dir: dir.to_path_buf() }.into());
     }
+    closed(tell(&verdict, out))?;
+    Ok(if verdict.holds() { 0 } else { BROKEN })
+}
+
+fn tell(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
     for place in &verdict.breaks {
         writeln!(out, "broken: {}", text::visible(&place.to_string()))?;
     }
@@ -134,8 +140,7 @@ pub fn verify(dir: &Path, out: &mut dyn Write) -> Result<u8, AuditCommandError> 
     if verdict.head_lag > 0 {
         writeln!(out, "note: {} record(s) after the head file's last; normal after a crash", verdict.head_lag)?;
     }
-    out.flush()?;
-    Ok(if verdict.holds() { 0 } else { BROKEN })
+    out.flush()
 }
 
 /// Tells one call's whole story in plain words. `call` may be the beginning of its name.
@@ -144,11 +149,30 @@ pub fn verify(dir: &Path, out: &mut dyn Write) -> Result<u8, AuditCommandError> 
 /// When there is no such call, or more than one.
 pub fn why(dir: &Path, call: &str, out: &mut dyn Write) -> Result<u8, AuditCommandError> {
     let records = read::story(dir, call)?;
+    closed(tell_story(&records, out))?;
+    Ok(0)
+}
+
+fn tell_story(records: &[Stored], out: &mut dyn Write) -> io::Result<()> {
     if let Some(first) = records.first() {
         writeln!(out, "call {}", safe(first.call.as_deref()))?;
     }
-    for record in &records {
-        let mut said = said(record).into_iter();
+    let (mut who_asked, mut policy_said) = (None, None);
+    for record in records {
+        let mut said = said(record);
+        // Each is told once, with the first record that states it.
+        if record.caller.is_some() && who_asked.is_none() {
+            who_asked = record.caller.as_ref().map(who);
+            if record.kind != "received" {
+                said.push(format!("{} had asked for {}", who_asked.as_deref().unwrap_or_default(), what(record)));
+            }
+        }
+        let policy = policy(record);
+        if policy.is_some() && policy != policy_said {
+            said.extend(policy.clone());
+            policy_said = policy;
+        }
+        let mut said = said.into_iter();
         writeln!(out, "  {}  {}", text::visible(&record.time), said.next().unwrap_or_default())?;
         for more in said {
             writeln!(out, "  {:24}  {more}", "")?;
@@ -157,8 +181,7 @@ pub fn why(dir: &Path, call: &str, out: &mut dyn Write) -> Result<u8, AuditComma
     if !records.last().is_some_and(ends) {
         writeln!(out, "  it has not ended")?;
     }
-    out.flush()?;
-    Ok(0)
+    out.flush()
 }
 
 /// Reads `--since`.
@@ -196,141 +219,5 @@ fn closed(result: io::Result<()>) -> io::Result<bool> {
         Ok(()) => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(true),
         Err(error) => Err(error),
-    }
-}
-
-/// A record as one line.
-fn words(record: &Stored) -> String {
-    let mut line = format!("{}  {:<10}", text::visible(&record.time), text::visible(&record.kind));
-    let mut add = |part: &str| {
-        if !part.is_empty() {
-            line.push_str("  ");
-            line.push_str(part);
-        }
-    };
-    add(&safe(record.call.as_deref()));
-    add(&record.caller.as_ref().map(who).unwrap_or_default());
-    add(&what(record));
-    add(&safe(record.class.as_deref()));
-    add(&match record.kind.as_str() {
-        "received" => policy(record).unwrap_or_default(),
-        "decided" | "finished" => verdict(record),
-        _ => safe(record.reason.as_deref()),
-    });
-    line
-}
-
-/// What `why` says about a record, line by line.
-fn said(record: &Stored) -> Vec<String> {
-    let mut lines = match record.kind.as_str() {
-        "received" => received(record),
-        "asked" => vec!["a person was asked".to_owned()],
-        "decided" => vec![verdict(record)],
-        "dispatched" => vec![format!("sent to {}", server(record))],
-        "finished" => vec![format!("finished: {}", verdict(record))],
-        "refused" => {
-            let who = record.caller.as_ref().map_or_else(|| "somebody".to_owned(), who);
-            let mut lines = vec![format!("refused: {}", safe(record.reason.as_deref()))];
-            lines.push(format!("{who} had asked for {}", what(record)));
-            lines.extend(policy(record));
-            lines
-        }
-        other => vec![text::visible(other).into_owned()],
-    };
-    if record.kind == "asked" {
-        lines.extend(policy(record));
-    }
-    lines
-}
-
-fn received(record: &Stored) -> Vec<String> {
-    let who = record.caller.as_ref().map_or_else(|| "somebody".to_owned(), who);
-    let mut lines = vec![format!("{who} asked for {}", what(record))];
-    let mut class = safe(record.class.as_deref());
-    for flag in &record.flags {
-        class.extend([", ", &*text::visible(flag)]);
-    }
-    if !class.is_empty() {
-        lines.push(format!("class {class}"));
-    }
-    for (name, hint) in record.hints.iter().flatten() {
-        let part = |key: &str| hint.get(key).and_then(|value| value.as_str()).map_or("?".into(), text::visible);
-        let name = text::visible(name).replace('_', " ");
-        lines.push(format!("hint {name}: {} ({})", part("value"), part("source")));
-    }
-    if let Some(args) = &record.args {
-        let hash: String = record.args_sha256.iter().flat_map(|hash| hash.chars()).take(8).collect();
-        lines.push(format!("arguments {} (sha256 {}…)", text::visible(args.get()), text::visible(&hash)));
-    }
-    lines.extend(policy(record));
-    lines
-}
-
-fn policy(record: &Stored) -> Option<String> {
-    let policy = record.policy.as_ref()?;
-    Some(format!("policy: {} ({})", text::visible(&policy.decision), text::visible(&policy.by)))
-}
-
-/// `approved by person:root after 12.3 s: "reason"`, `done after 412 ms`.
-fn verdict(record: &Stored) -> String {
-    let mut words = safe(record.decision.as_deref().or(record.outcome.as_deref()));
-    if record.kind == "finished" {
-        let meaning = match record.outcome.as_deref() {
-            Some("unknown") => " (sent, and the answer was lost: it may have happened)",
-            _ => "",
-        };
-        words.push_str(meaning);
-    }
-    if let Some(decider) = &record.decider {
-        words.extend([" by ", &*text::visible(decider)]);
-    }
-    if let Some(elapsed) = record.elapsed_ms {
-        words.extend([" after ", &*duration(elapsed)]);
-    }
-    if let Some(reason) = record.reason.as_ref().filter(|reason| !reason.is_empty()) {
-        words.extend([": ", &*text::visible(reason)]);
-    }
-    words
-}
-
-fn who(caller: &StoredCaller) -> String {
-    let Some(seat) = &caller.seat else { return text::visible(&caller.kind).into_owned() };
-    let details: Vec<String> = [("", &caller.client), ("session ", &caller.session)]
-        .iter()
-        .filter_map(|(label, value)| Some(format!("{label}{}", text::visible(value.as_ref()?))))
-        .collect();
-    let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    format!("{} {}{details}", text::visible(&caller.kind), text::visible(seat))
-}
-
-fn what(record: &Stored) -> String {
-    match (&record.server, &record.tool, &record.name) {
-        (Some(server), Some(tool), _) => format!("{}/{}", text::visible(server), text::visible(tool)),
-        (_, _, Some(name)) => text::visible(name).into_owned(),
-        _ => String::new(),
-    }
-}
-
-fn server(record: &Stored) -> String {
-    record.server.as_deref().map_or_else(|| "the server".to_owned(), |server| text::visible(server).into_owned())
-}
-
-fn ends(record: &Stored) -> bool {
-    match record.kind.as_str() {
-        "finished" | "refused" => true,
-        "decided" => record.decision.as_deref() != Some("approved"),
-        _ => false,
-    }
-}
-
-fn safe(text: Option<&str>) -> String {
-    text.map(|text| text::visible(text).into_owned()).unwrap_or_default()
-}
-
-fn duration(millis: u64) -> String {
-    match millis {
-        0..1000 => format!("{millis} ms"),
-        1000..60_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
-        _ => format!("{} min {} s", millis / 60_000, millis % 60_000 / 1000),
     }
 }

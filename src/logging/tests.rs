@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use serde_json::Value;
+
+use super::fields::FIELD;
 use super::*;
 use crate::secret::Secret;
 

@@ -1,7 +1,7 @@
 //! The audit: an append-only, hash-chained trail of every call, with a writer that groups commits.
 //!
 //! The pipeline hands [`Record`]s to an [`Audit`] and waits until they are durable; commands read the trail back
-//! through [`read`] and [`chain::verify`].
+//! through [`read`] and [`verify`](verify()).
 //!
 //! | file | is |
 //! |---|---|
@@ -12,19 +12,20 @@
 //! | `audit.torn` | incomplete last lines that crashes left |
 //! | `instances/` | one locked file for each running instance |
 
-pub mod chain;
+mod chain;
 mod file;
 pub mod line;
 pub mod read;
 pub mod record;
 mod repair;
+mod verify;
 mod writer;
 
 #[cfg(test)]
 mod tests;
 
-pub use chain::{Break, Verdict, verify};
 pub use record::{Decision, Kind, Outcome, Record};
+pub use verify::{Break, Verdict, verify};
 
 use std::sync::{Arc, Mutex, PoisonError};
 

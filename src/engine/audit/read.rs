@@ -1,6 +1,6 @@
 //! Reading the trail back, beside whoever writes it: the last lines, all lines, new lines, one call's records.
 //!
-//! Used by the `audit` command. Whether the chain holds is not looked at here; see [`super::chain::verify`].
+//! Used by the `audit` command. Whether the chain holds is not looked at here; see [`super::verify`](super::verify()).
 
 use std::collections::VecDeque;
 use std::fs::File;
