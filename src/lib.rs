@@ -37,11 +37,15 @@
 //! 13. Every string from a server, an agent, the configuration or the environment passes [`text`] before it is
 //!     drawn and the redactor before it is drawn, logged or audited.
 
+pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod demo;
 pub mod engine;
 pub mod ids;
+pub mod logging;
 pub mod org;
+pub mod run;
 pub mod secret;
 pub mod text;
 pub mod tool;

@@ -3,13 +3,16 @@
 //! Built only by [`super::load`]; the engine, the commands and the screen read it. References such as
 //! `${TOKEN}` are still unresolved here; [`Server::resolve`] fills them in when a connection is made.
 
-use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::expand::Template;
-use crate::ids::{SeatHandle, ServerName};
+pub use super::settings::{
+    ApprovalRule, ApprovalSettings, Autopilot, Discovery, EngineSettings, Native, OpenCards, Operator, Permission,
+    PlacedDecision, PolicyDecision, Scope, TuiSettings,
+};
+use crate::ids::ServerName;
 use crate::org::Org;
 use crate::tool::{ConfigRef, HintOverride};
 
@@ -26,6 +29,8 @@ pub struct Config {
     pub org: Org,
     /// `engine`.
     pub engine: EngineSettings,
+    /// `operators`: who may use the operator surface and the connector.
+    pub operators: Vec<Operator>,
     /// `tui`.
     pub tui: TuiSettings,
     /// Root keys that belong to a full Crewlet file and are not used by this program.
@@ -122,154 +127,9 @@ pub enum RestartPolicy {
     Never,
 }
 
-/// `engine`.
-#[derive(Clone, Debug, Default)]
-pub struct EngineSettings {
-    /// Address of the HTTP surfaces; `None` when off.
-    pub listen: Option<std::net::SocketAddr>,
-    /// The state folder, where the document names one.
-    pub state_dir: Option<PathBuf>,
-    /// What seats are shown at first.
-    pub discovery: Discovery,
-    /// The gate's policy.
-    pub approvals: ApprovalSettings,
-}
-
-/// What a seat's surface starts with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Discovery {
-    /// Every tool.
-    #[default]
-    All,
-    /// First-party tools and the discovery pair.
-    Progressive,
-}
-
-/// What the policy says about a call.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum PolicyDecision {
-    /// Runs.
-    Allow,
-    /// A person decides.
-    Ask,
-    /// A person decides by typing the tool's name.
-    Type,
-    /// Does not run.
-    Deny,
-}
-
-impl PolicyDecision {
-    /// `allow`, `ask`, `type` or `deny`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Ask => "ask",
-            Self::Type => "type",
-            Self::Deny => "deny",
-        }
-    }
-}
-
-/// A policy decision and the place that made it, `None` for the built-in default.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PlacedDecision {
-    /// The decision.
-    pub decision: PolicyDecision,
-    /// Where it stands.
-    pub place: Option<ConfigRef>,
-}
-
-/// `engine.approvals`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ApprovalSettings {
-    /// For tools of class `read`.
-    pub read: PlacedDecision,
-    /// For class `write`.
-    pub write: PlacedDecision,
-    /// For class `destructive`.
-    pub destructive: PlacedDecision,
-    /// For class `unknown`.
-    pub unknown: PlacedDecision,
-    /// For the scoped connector.
-    pub connector: PlacedDecision,
-    /// Narrower rules, in the order of the document.
-    pub rules: Vec<ApprovalRule>,
-    /// How long a question waits for a person.
-    pub wait: Duration,
-    /// How long a call is held open for its caller.
-    pub hold: Duration,
-    /// The same by client name; the names may hold `*`.
-    pub hold_by_client: Vec<(Arc<str>, Duration)>,
-}
-
-impl Default for ApprovalSettings {
-    fn default() -> Self {
-        let default = |decision| PlacedDecision { decision, place: None };
-        Self {
-            read: default(PolicyDecision::Allow),
-            write: default(PolicyDecision::Allow),
-            destructive: default(PolicyDecision::Ask),
-            unknown: default(PolicyDecision::Ask),
-            connector: default(PolicyDecision::Allow),
-            rules: Vec::new(),
-            wait: Duration::from_secs(300),
-            hold: Duration::from_secs(50),
-            hold_by_client: Vec::new(),
-        }
-    }
-}
-
-/// One rule of `engine.approvals.rules`. `*` stands for any run of characters, `?` for one.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ApprovalRule {
-    /// Glob over `server/raw tool name`.
-    pub tool: Arc<str>,
-    /// Glob over seat handles; `None` matches every caller.
-    pub seat: Option<Arc<str>>,
-    /// What it says.
-    pub decision: PolicyDecision,
-    /// Where it stands.
-    pub place: ConfigRef,
-}
-
-/// `tui`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TuiSettings {
-    /// The theme's name; `None`: chosen by the terminal.
-    pub theme: Option<Arc<str>>,
-    /// Mouse capture.
-    pub mouse: bool,
-    /// Ring the terminal's bell for a new question.
-    pub bell: bool,
-    /// Whether a card may open by itself.
-    pub open_cards: OpenCards,
-    /// Key bindings that replace the defaults: action name and keys, as written.
-    pub keys: Vec<(Arc<str>, Vec<Arc<str>>, ConfigRef)>,
-    /// Borders and glyphs in plain ASCII.
-    pub ascii: bool,
-}
-
-impl Default for TuiSettings {
-    fn default() -> Self {
-        Self { theme: None, mouse: false, bell: true, open_cards: OpenCards::Auto, keys: Vec::new(), ascii: false }
-    }
-}
-
-/// Whether an approval card may open by itself.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum OpenCards {
-    /// When no text field or modal is open and no key came for two seconds.
-    #[default]
-    Auto,
-    /// Never: badge, bell and window title only.
-    Badge,
-}
-
-/// `token_budget` and the like of a seat: kept, not used by this program yet.
-pub type Budget = Option<NonZeroU32>;
-
-/// A problem found while resolving references: the variable and the field that names it.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A field that cannot be filled in now. Its text is what a failed server shows.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("environment variable {variable} {problem} ({path}, {place})")]
 pub struct Unresolved {
     /// The variable's name.
     pub variable: Arc<str>,
@@ -277,9 +137,27 @@ pub struct Unresolved {
     pub path: Arc<str>,
     /// Where it stands.
     pub place: ConfigRef,
-    /// True when it is set, but empty.
-    pub empty: bool,
+    /// What is wrong with its value.
+    pub problem: Problem,
 }
 
-/// A seat's handle together with its credentials for one server, by reference (`mcp_env` after inheritance).
-pub type SeatCredentials = (SeatHandle, Vec<(Arc<str>, Template)>);
+/// What is wrong with a variable's value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Problem {
+    /// It is not set.
+    Missing,
+    /// It is set, but empty.
+    Empty,
+    /// It is set, and cannot stand where it is used.
+    Unusable(&'static str),
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => f.write_str("is not set"),
+            Self::Empty => f.write_str("is set but empty"),
+            Self::Unusable(reason) => f.write_str(reason),
+        }
+    }
+}

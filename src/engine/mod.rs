@@ -3,10 +3,16 @@
 //! Screens and surfaces see only [`handle::Handle`], [`command`] and [`snapshot`].
 
 pub mod audit;
+mod call;
+mod calls;
 pub mod command;
 pub mod connection;
+mod core;
 pub mod gate;
 pub mod handle;
 pub mod ring;
+mod servers;
 pub mod snapshot;
+pub mod start;
+pub mod state_dir;
 pub mod status;

@@ -118,7 +118,7 @@ pub struct Annotations {
 /// What [`Annotations::parse`] read, and which hints were present with a type that is not boolean.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Parsed {
-    /// The annotations; a malformed hint is `Unknown`.
+    /// The annotations; a hint without a boolean is `Unknown`.
     pub annotations: Annotations,
     /// Hints stated with something that is neither a boolean nor null.
     pub malformed: Vec<HintName>,
@@ -162,8 +162,8 @@ impl Annotations {
             let stated = [object.get(name.camel()), object.get(name.snake())];
             let hint = stated.iter().flatten().find_map(|value| value.as_bool());
             parsed.annotations.set(name, hint.map_or(Hint::Unknown, Hint::from));
-            let wrong = |value: &&Value| !value.is_boolean() && !value.is_null();
-            if hint.is_none() && stated.iter().flatten().any(wrong) {
+            // Also when the other spelling has a boolean: who sends both cannot be taken at its word.
+            if stated.iter().flatten().any(|value| !value.is_boolean() && !value.is_null()) {
                 parsed.malformed.push(name);
             }
         }
@@ -207,13 +207,16 @@ impl Annotations {
 pub struct ConfigRef {
     /// The file's name, without its folder.
     pub file: Arc<str>,
-    /// Line, from 1.
+    /// Line, from 1; 0 when it is not known.
     pub line: u32,
 }
 
 impl fmt::Display for ConfigRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.file, self.line)
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
     }
 }
 
@@ -224,6 +227,16 @@ pub struct HintOverride {
     pub annotations: Annotations,
     /// Where each hint stands, in the order of [`HintName::ALL`].
     pub places: [Option<ConfigRef>; 4],
+}
+
+impl HintOverride {
+    /// Where `name` stands; with no place of its own, where the block has one.
+    fn place(&self, name: HintName) -> ConfigRef {
+        let mut places = HintName::ALL.iter().zip(&self.places);
+        let own = places.find(|(at, _)| **at == name).and_then(|(_, place)| place.as_ref());
+        let known = own.or_else(|| self.places.iter().flatten().next()).cloned();
+        known.unwrap_or_else(|| ConfigRef { file: "tool_annotations".into(), line: 0 })
+    }
 }
 
 /// Who stated a hint.
@@ -289,10 +302,7 @@ impl Hints {
         if let Some(over) = &self.override_
             && over.annotations.get(name) != Hint::Unknown
         {
-            let index = HintName::ALL.iter().position(|n| *n == name).unwrap_or(0);
-            if let Some(place) = over.places.get(index).and_then(Option::as_ref) {
-                return HintSource::Config(place.clone());
-            }
+            return HintSource::Config(over.place(name));
         }
         match self.advertised.get(name) {
             Hint::Unknown => HintSource::Nobody,

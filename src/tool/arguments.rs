@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
+use super::json::{Document, JsonError, unescape, utf16_order};
+
 /// A SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
@@ -21,7 +23,7 @@ impl Digest {
 
     /// The first eight hexadecimal digits, for people.
     pub fn short(&self) -> String {
-        self.0.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+        self.to_string().chars().take(8).collect()
     }
 }
 
@@ -93,13 +95,14 @@ impl Arguments {
     /// # Errors
     /// See [`ArgumentsError`]; nothing is repaired or guessed.
     pub fn parse(text: &str) -> Result<Self, ArgumentsError> {
-        // Placeholder semantics until the strict reader lands: syntax and shape only.
-        let value: serde_json::Value =
-            serde_json::from_str(text).map_err(|_| ArgumentsError::Syntax { reason: "malformed", at: 0 })?;
-        if !value.is_object() {
+        if text.len() > Self::MAX_BYTES {
+            return Err(ArgumentsError::TooLong);
+        }
+        let document = Document::parse(text, Self::MAX_DEPTH)?;
+        if !document.is_object() {
             return Err(ArgumentsError::NotAnObject);
         }
-        Ok(Self::from_canonical(value.to_string()))
+        Ok(Self::from_canonical(document.canonical()))
     }
 
     /// No arguments: `{}`.
@@ -110,8 +113,11 @@ impl Arguments {
     /// These arguments with the top-level member `confirm` dropped, if there is one, and `confirm: true` put in.
     #[must_use]
     pub fn with_confirm(&self) -> Self {
-        let _ = &self.canonical;
-        self.clone()
+        let mut members = top_level_members(&self.canonical);
+        members.retain(|member| key_of(member) != "confirm");
+        let place = members.partition_point(|member| utf16_order(&key_of(member), "confirm").is_lt());
+        members.insert(place, "\"confirm\":true");
+        Self::from_canonical(format!("{{{}}}", members.join(",")))
     }
 
     /// The canonical JSON text: what is shown, hashed, audited and sent.
@@ -129,6 +135,15 @@ impl Arguments {
         self.digest
     }
 
+    /// These arguments as they may be drawn and audited: secrets replaced, under the digest of the real ones.
+    #[must_use]
+    pub fn redacted(&self, redactor: &crate::secret::Redactor) -> Self {
+        match redactor.redact(&self.canonical) {
+            std::borrow::Cow::Borrowed(_) => self.clone(),
+            std::borrow::Cow::Owned(text) => Self { canonical: text.into(), digest: self.digest },
+        }
+    }
+
     /// Length of the canonical text in bytes.
     pub fn len_bytes(&self) -> usize {
         self.canonical.len()
@@ -137,6 +152,50 @@ impl Arguments {
     fn from_canonical(text: String) -> Self {
         Self { digest: Digest::of(text.as_bytes()), canonical: text.into() }
     }
+}
+
+impl From<JsonError> for ArgumentsError {
+    fn from(error: JsonError) -> Self {
+        // Enough to recognise it by; the rest of a hostile key or number helps nobody.
+        let shown = |text: String| crate::text::visible(&text).chars().take(80).collect();
+        match error {
+            JsonError::Syntax { reason, at } => Self::Syntax { reason, at },
+            JsonError::DuplicateKey { key, at } => Self::DuplicateKey { key: shown(key), at },
+            JsonError::InexactNumber { number, at } => Self::InexactNumber { number: shown(number), at },
+            JsonError::TooDeep => Self::TooDeep,
+            JsonError::TooLong => Self::TooLong,
+        }
+    }
+}
+
+/// The members of a canonical object's text, each `"key":value`, without its inside being read again.
+fn top_level_members(canonical: &str) -> Vec<&str> {
+    let inside = canonical.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default();
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let members = inside.split(|c: char| {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            '{' | '[' if !quoted => depth += 1,
+            '}' | ']' if !quoted => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && !quoted && depth == 0
+    });
+    members.filter(|member| !member.is_empty()).collect()
+}
+
+/// The key of a canonical member: up to the first quote that no backslash escapes.
+fn key_of(member: &str) -> std::borrow::Cow<'_, str> {
+    let mut escaped = false;
+    let inside = member.strip_prefix('"').unwrap_or(member);
+    let end = inside.find(|c: char| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    });
+    unescape(end.and_then(|end| inside.get(..end)).unwrap_or(inside))
 }
 
 impl fmt::Debug for Arguments {

@@ -1,5 +1,6 @@
 //! Reading one server's tool list off the wire, item by item: a malformed tool costs only itself.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ pub struct Listing {
     pub rejected: Vec<RejectedTool>,
     /// Why the list was cut (a repeated cursor, a cap), when it was.
     pub cut: Option<Arc<str>>,
+    /// The raw names of `tools`, because a list can have tens of thousands.
+    names: HashSet<Arc<str>>,
 }
 
 impl Listing {
@@ -55,14 +58,12 @@ impl Listing {
     pub fn push(&mut self, item: &Value) {
         let index = self.tools.len() + self.rejected.len();
         match read_tool(item) {
-            Ok(tool) if self.tools.iter().any(|known| known.raw_name == tool.raw_name) => {
-                self.rejected.push(RejectedTool {
-                    index,
-                    name: Some(tool.raw_name),
-                    reason: "the server lists this name more than once; the first one counts".into(),
-                });
-            }
-            Ok(tool) => self.tools.push(Arc::new(tool)),
+            Ok(tool) if self.names.insert(tool.raw_name.clone()) => self.tools.push(Arc::new(tool)),
+            Ok(tool) => self.rejected.push(RejectedTool {
+                index,
+                name: Some(tool.raw_name),
+                reason: "the server lists this name more than once; the first one counts".into(),
+            }),
             Err((name, reason)) => self.rejected.push(RejectedTool { index, name, reason }),
         }
     }

@@ -9,9 +9,15 @@ pub mod catalog;
 pub mod classify;
 pub mod delivery;
 pub mod entry;
+pub mod form;
+pub mod json;
 pub mod listing;
+pub mod names;
 pub mod output;
 pub mod worker;
+
+#[cfg(test)]
+mod tests;
 
 pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, HintSource, Hints};
 pub use arguments::{Arguments, ArgumentsError, Digest};

@@ -1,9 +1,14 @@
 //! What comes back from a tool, made safe for agents, screens and the audit: validated, stripped of control
 //! characters, redacted, and *never truncated*.
+//!
+//! The order matters: NUL characters are looked for before anything is removed, and controls are removed before
+//! secrets are looked for, because one control character inside a token would hide it.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use crate::secret::Redactor;
+use serde_json::{Map, Value, json};
+
+use crate::secret::{Redactor, edit_strings};
 
 /// A finished call's result.
 #[derive(Clone, PartialEq, Debug)]
@@ -33,19 +38,157 @@ pub enum OutputNote {
 
 /// Cleans a `tools/call` result as it came off the wire. Only shapes that are no result at all become an error
 /// output; unknown block types and fields pass through unchanged.
+///
+/// A `Value` cannot hold invalid UTF-8 or lone surrogates. A caller that could not decode a result because of them
+/// answers with [`refused`].
 pub fn read_result(result: &Value, redactor: &Redactor) -> CallOutput {
-    let _ = redactor;
-    CallOutput {
-        content: result.get("content").and_then(Value::as_array).cloned().unwrap_or_default(),
-        structured: result.get("structuredContent").cloned(),
-        is_error: result.get("isError").and_then(Value::as_bool).unwrap_or(false),
-        notes: Vec::new(),
+    let Value::Object(result) = result else {
+        return error("the server's answer to the call is not a result: it is not an object");
+    };
+    if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
+        return refused(OutputNote::InputRequired);
     }
+    let mut content = match result.get("content") {
+        Some(Value::Array(blocks)) => blocks.clone(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(_) => return error("the server's answer to the call is not a result: its content is not a list"),
+    };
+    let mut structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let mut notes = Vec::new();
+    for value in content.iter_mut().chain(structured.as_mut()) {
+        let opaque = take_opaque(value);
+        match clean(value, redactor) {
+            Cleaned::Binary => return refused(OutputNote::BinaryRefused),
+            Cleaned::Redacted => notes.push(OutputNote::SecretsRedacted),
+            Cleaned::Fine => {}
+        }
+        put_back(value, opaque);
+    }
+    notes.dedup();
+    let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
+    CallOutput { content, structured, is_error, notes }
+}
+
+/// The output that stands in for a result that cannot be passed on.
+pub fn refused(note: OutputNote) -> CallOutput {
+    let text = match note {
+        OutputNote::BinaryRefused => "the tool's result was refused: it is binary data (it holds NUL characters)",
+        OutputNote::InvalidUtf8 => "the tool's result was refused: it is invalid data (not valid UTF-8 text)",
+        OutputNote::InputRequired => {
+            "the server asked for interactive input, which is not offered here; \
+             call the tool again with everything it needs in its arguments"
+        }
+        OutputNote::SecretsRedacted => "the tool's result was refused: it holds secrets",
+    };
+    CallOutput { notes: vec![note], ..error(text) }
 }
 
 /// The result as plain text, one block after another: what a person reads and what a text-only model is given.
 /// Blocks without text become a short description in brackets; nothing is cut.
 pub fn as_text(output: &CallOutput) -> String {
-    let texts = output.content.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
-    texts.collect::<Vec<_>>().join("\n")
+    let texts = output.content.iter().map(block_text).filter(|text| !text.is_empty());
+    let text = texts.collect::<Vec<_>>().join("\n");
+    match &output.structured {
+        _ if !text.is_empty() => text,
+        Some(structured) => structured.to_string(),
+        None => "(the tool gave no output)".to_owned(),
+    }
+}
+
+fn error(text: &str) -> CallOutput {
+    let content = vec![json!({"type": "text", "text": text})];
+    CallOutput { content, structured: None, is_error: true, notes: Vec::new() }
+}
+
+enum Cleaned {
+    Fine,
+    Redacted,
+    Binary,
+}
+
+fn clean(value: &mut Value, redactor: &Redactor) -> Cleaned {
+    let mut binary = false;
+    edit_strings(value, &mut |_, text| {
+        binary |= text.contains('\0');
+        None
+    });
+    if binary {
+        return Cleaned::Binary;
+    }
+    let mut secrets = false;
+    edit_strings(value, &mut |key, text| {
+        let stripped = strip(text);
+        match (redactor.redact_member(key, &stripped), &stripped) {
+            (Cow::Owned(redacted), _) => {
+                secrets = true;
+                Some(redacted)
+            }
+            (Cow::Borrowed(_), Cow::Owned(stripped)) => Some(stripped.clone()),
+            (Cow::Borrowed(_), Cow::Borrowed(_)) => None,
+        }
+    });
+    if secrets { Cleaned::Redacted } else { Cleaned::Fine }
+}
+
+/// `text` without control characters; newline, tab and carriage return stay.
+fn strip(text: &str) -> Cow<'_, str> {
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+    if text.contains(control) { Cow::Owned(text.replace(control, "")) } else { Cow::Borrowed(text) }
+}
+
+/// Where a content block carries base64 instead of text: the object's path and the field.
+fn opaque_field(block: &mut Value) -> Option<(&mut Map<String, Value>, &'static str)> {
+    let block = block.as_object_mut()?;
+    match block.get("type").and_then(Value::as_str)? {
+        "image" | "audio" => Some((block, "data")),
+        "resource" => Some((block.get_mut("resource")?.as_object_mut()?, "blob")),
+        _ => None,
+    }
+}
+
+/// Takes the base64 of a block out, so that it is neither searched nor changed. What is not base64 stays: it is
+/// text under a false name.
+fn take_opaque(block: &mut Value) -> Option<Value> {
+    let (object, field) = opaque_field(block)?;
+    let value = object.get_mut(field)?;
+    let encoded = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=');
+    value.as_str()?.bytes().all(encoded).then(|| value.take())
+}
+
+fn put_back(block: &mut Value, opaque: Option<Value>) {
+    if let Some(opaque) = opaque
+        && let Some((object, field)) = opaque_field(block)
+        && let Some(place) = object.get_mut(field)
+    {
+        *place = opaque;
+    }
+}
+
+fn block_text(block: &Value) -> Cow<'_, str> {
+    let text = |value: &'_ Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let mime = |value: &Value| text(value, "mimeType").unwrap_or_else(|| "unknown".to_owned());
+    match block.get("type").and_then(Value::as_str) {
+        Some("text") => block.get("text").and_then(Value::as_str).unwrap_or_default().into(),
+        Some("resource") => {
+            let resource = block.get("resource").unwrap_or(&Value::Null);
+            match resource.get("text").and_then(Value::as_str) {
+                Some(body) => body.into(),
+                None => described("resource", [text(resource, "uri"), None], &mime(resource)).into(),
+            }
+        }
+        Some("resource_link") => {
+            described("resource_link", [text(block, "uri"), text(block, "name")], &mime(block)).into()
+        }
+        Some(kind @ ("image" | "audio")) => format!("[{kind}: {}]", mime(block)).into(),
+        other => format!("[unsupported content: {}]", other.unwrap_or("unknown")).into(),
+    }
+}
+
+fn described(kind: &str, names: [Option<String>; 2], mime: &str) -> String {
+    let mut out = format!("[{kind}:");
+    for name in names.into_iter().flatten().filter(|name| !name.is_empty()) {
+        out.push(' ');
+        out.push_str(&name);
+    }
+    format!("{out} ({mime})]")
 }

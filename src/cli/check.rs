@@ -1,0 +1,109 @@
+//! `check`: is the configuration valid, and would everything come up?
+
+use serde_json::{Value, json};
+
+use super::{Exit, Global, complain, print};
+use crate::config::diagnostic::{self, Diagnostic, Severity};
+use crate::config::model::Unresolved;
+use crate::engine::snapshot::Snapshot;
+use crate::engine::status::ConnectionStatus;
+use crate::run::{self, Document};
+
+/// Validates configuration and theme; with `connect` also starts every server and lists its tools.
+pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
+    let document = match run::load(global) {
+        Ok(document) => document,
+        Err(diagnostics) => {
+            report(&diagnostics, None, json);
+            return Exit::Config;
+        }
+    };
+    let mut diagnostics = document.warnings().to_vec();
+    diagnostics.extend(unresolved(&document));
+    if let Err(problem) = run::screen(global, document.config()) {
+        diagnostics.push(Diagnostic::file(document.config().source.file_name(), problem, "see themes/ for the shipped ones"));
+        report(&diagnostics, None, json);
+        return Exit::Config;
+    }
+    if !connect {
+        report(&diagnostics, Some(&declared(&document)), json);
+        return if document.unresolved.is_empty() { Exit::Fine } else { Exit::Failed };
+    }
+    run::one_shot(global, run::Wanted::AllServers, |session| async move {
+        let snapshot = session.handle.snapshot();
+        report(&diagnostics, Some(&connected(&snapshot)), json);
+        let down = |status: &ConnectionStatus| !matches!(status, ConnectionStatus::Ready { .. } | ConnectionStatus::Disabled);
+        if snapshot.servers.iter().any(|server| down(&server.status)) { Exit::Failed } else { Exit::Fine }
+    })
+}
+
+/// Variables without a value: the document is valid, but the servers that need them would not come up.
+fn unresolved(document: &Document) -> Vec<Diagnostic> {
+    let diagnostic = |problem: &Unresolved| Diagnostic {
+        line: problem.place.line,
+        path: problem.path.to_string(),
+        message: problem.to_string(),
+        ..Diagnostic::file(problem.place.file.clone(), "", format!("set {} in the environment", problem.variable))
+    };
+    document.unresolved.iter().map(|(_, problem)| diagnostic(problem)).collect()
+}
+
+struct Row {
+    name: String,
+    status: &'static str,
+    reason: Option<String>,
+    tools: Option<usize>,
+}
+
+fn declared(document: &Document) -> Vec<Row> {
+    let row = |server: &crate::config::model::Server| {
+        let missing = document.unresolved.iter().find(|(name, _)| *name == server.name);
+        Row {
+            name: server.name.to_string(),
+            status: match missing {
+                Some(_) => "failed",
+                None if server.enabled => "declared",
+                None => "disabled",
+            },
+            reason: missing.map(|(_, problem)| problem.to_string()),
+            tools: None,
+        }
+    };
+    document.config().servers.iter().map(row).collect()
+}
+
+fn connected(snapshot: &Snapshot) -> Vec<Row> {
+    let row = |server: &std::sync::Arc<crate::engine::snapshot::ServerView>| Row {
+        name: server.connection.to_string(),
+        status: server.status.word(),
+        reason: server.status.failure().map(ToString::to_string),
+        tools: server.status.is_ready().then(|| server.tools()),
+    };
+    snapshot.servers.iter().map(row).collect()
+}
+
+fn report(diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
+    let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let down = servers.is_some_and(|rows| rows.iter().any(|row| row.reason.is_some()));
+    if json {
+        let rows: Vec<Value> = servers
+            .unwrap_or_default()
+            .iter()
+            .map(|row| json!({"name": row.name, "status": row.status, "reason": row.reason, "tools": row.tools}))
+            .collect();
+        let report = json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows});
+        print(&format!("{report:#}\n"));
+        return;
+    }
+    if !diagnostics.is_empty() {
+        complain(diagnostic::render(diagnostics).trim_end());
+    }
+    for row in servers.unwrap_or_default() {
+        let tools = row.tools.map(|tools| format!("  {tools} tools")).unwrap_or_default();
+        let reason = row.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
+        print(&format!("{:<24} {:<9}{tools}{reason}\n", row.name, row.status));
+    }
+    if servers.is_some() && !errors && !down {
+        print("the configuration is valid\n");
+    }
+}

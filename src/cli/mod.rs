@@ -1,0 +1,259 @@
+//! The command line: what can be asked for, and the exit codes. Each command has a file of its own.
+
+pub mod audit;
+mod call;
+mod check;
+mod prompt;
+mod tools;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+pub(crate) use call::attended;
+
+use crate::run;
+
+/// How the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exit {
+    /// All is well.
+    Fine,
+    /// Something failed: a tool's own error, an unknown tool, a server that is down, a timeout.
+    Failed,
+    /// Wrong usage, or a screen was asked for without a terminal.
+    Usage,
+    /// Refused or denied by policy, a person or `--read-only`.
+    Refused,
+    /// The configuration is invalid.
+    Config,
+    /// Ended by a signal: 128 and its number.
+    Signal(u8),
+}
+
+impl Exit {
+    /// The number for the shell.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Fine => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Refused => 3,
+            Self::Config => 4,
+            Self::Signal(number) => 128_u8.saturating_add(number),
+        }
+    }
+}
+
+/// Watch your MCP servers, see what each tool is known to do, and decide before a destructive call runs.
+#[derive(Parser, Debug)]
+#[command(name = "crewlet-tui", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// Options that stand before or after a command.
+#[derive(Args, Debug, Clone)]
+pub struct Global {
+    /// The configuration file [default: $CREWLET_CONFIG, ./config.yaml, $XDG_CONFIG_HOME/crewlet-tui/config.yaml,
+    /// else the built-in demo company]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Theme: midnight, daylight, contrast, plain16, or a file of your own in the themes folder
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// The folder for audit, logs and remembered names
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
+    /// Log everything, every line of every server's stderr included
+    #[arg(long, global = true)]
+    pub debug: bool,
+    /// Look, but do not decide, call, restart or change anything
+    #[arg(long, global = true)]
+    pub read_only: bool,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Validate the configuration; with --connect also start every server and list its tools
+    Check {
+        /// Start every server, list its tools and report each
+        #[arg(long)]
+        connect: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the catalogue: every tool with its class and hints
+    Tools {
+        /// Only what this seat holds
+        #[arg(long, value_name = "SEAT")]
+        seat: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call one tool, through the same gate as everybody
+    Call(CallArgs),
+    /// Read the trail of calls
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
+    /// Print the JSON Schema of the configuration, for editors
+    Schema,
+    /// Print shell completions
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+    /// Run one of the built-in demo servers on stdio
+    DemoServer {
+        /// Its name
+        name: String,
+        /// The folder that its tools work on
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+}
+
+/// Ways to read the trail.
+#[derive(Subcommand, Debug)]
+enum AuditCommand {
+    /// Show the last records
+    Tail {
+        /// How many
+        #[arg(short = 'n', long, default_value_t = 20)]
+        lines: usize,
+        /// Go on with each new record
+        #[arg(short, long)]
+        follow: bool,
+        /// Print the lines of the file
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check the hash chain and name the first broken line
+    Verify,
+    /// Write all records as JSON lines
+    Export {
+        /// Only from then on: 2026-11-30, a full RFC 3339 time, or an age such as 90m, 2h, 7d
+        #[arg(long, value_name = "WHEN")]
+        since: Option<String>,
+    },
+    /// Tell one call's whole story in plain words
+    Why {
+        /// The call's name, or the start of it
+        call: String,
+    },
+}
+
+/// Arguments of `call`.
+#[derive(Args, Debug, Clone)]
+pub struct CallArgs {
+    /// A catalogue name, or server/raw_name, which starts only that server
+    pub tool: String,
+    /// The arguments: a JSON object, @FILE, or - for standard input [default: {}]
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub args: Option<String>,
+    /// Call as this seat
+    #[arg(long, value_name = "SEAT")]
+    pub seat: Option<String>,
+    /// You consent to this one call: satisfies a policy of `ask`
+    #[arg(long)]
+    pub approve: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Runs the program and gives its exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    run::prepare_process();
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are no errors; clap knows which stream each belongs to.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let global = cli.global;
+    let exit = match cli.command {
+        None => run::dashboard(&global),
+        Some(Command::Check { connect, json }) => check::run(&global, connect, json),
+        Some(Command::Tools { seat, json }) => tools::run(&global, seat.as_deref(), json),
+        Some(Command::Call(call)) => call::run(&global, &call),
+        Some(Command::Audit { command }) => audit_command(&global, &command),
+        Some(Command::Schema) => {
+            let schema = crate::config::schema();
+            print(&format!("{schema:#}\n"));
+            Exit::Fine
+        }
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "crewlet-tui", &mut script);
+            print(&String::from_utf8_lossy(&script));
+            Exit::Fine
+        }
+        Some(Command::DemoServer { name, dir }) => return demo_server(&name, dir),
+    };
+    exit.code()
+}
+
+fn demo_server(name: &str, dir: Option<PathBuf>) -> u8 {
+    match crate::demo::run(name, dir) {
+        Ok(code) => u8::from(code != std::process::ExitCode::SUCCESS),
+        Err(error) => {
+            complain(&error.to_string());
+            Exit::Failed.code()
+        }
+    }
+}
+
+fn audit_command(global: &Global, command: &AuditCommand) -> Exit {
+    let dir = match run::state_folder(global) {
+        Ok(dir) => dir,
+        Err((exit, problem)) => {
+            complain(&problem);
+            return exit;
+        }
+    };
+    let mut out = std::io::stdout().lock();
+    let done = match command {
+        AuditCommand::Tail { lines, follow, json } => {
+            let format = if *json { audit::Format::Json } else { audit::Format::Words };
+            if *follow { audit::follow(&dir, *lines, format, &mut out) } else { audit::tail(&dir, *lines, format, &mut out) }
+        }
+        AuditCommand::Verify => audit::verify(&dir, &mut out),
+        AuditCommand::Export { since } => {
+            let since = since.as_deref().map(|since| audit::since(since, crate::clock::Timestamp::now())).transpose();
+            since.and_then(|since| audit::export(&dir, since, &mut out))
+        }
+        AuditCommand::Why { call } => audit::why(&dir, call, &mut out),
+    };
+    match done {
+        Ok(0) => Exit::Fine,
+        Ok(_) => Exit::Failed,
+        Err(error) => {
+            complain(&error.to_string());
+            Exit::Failed
+        }
+    }
+}
+
+/// Writes to standard output. A reader that has gone (`| head`) is no error.
+pub(crate) fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes one diagnostic line to standard error.
+pub(crate) fn complain(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = writeln!(err, "{text}");
+}

@@ -1,0 +1,352 @@
+//! A record as one line of the trail, and a line read back.
+//!
+//! The writer encodes, the readers decode; nothing here touches a file. Every character that could move a
+//! terminal's cursor or reorder text is written as a JSON escape, so that the file can be shown as it is; the
+//! value stays the same.
+
+use std::fmt::Write as _;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::record::Record;
+use crate::engine::snapshot::Caller;
+use crate::text;
+use crate::tool::{Digest, EffectClass, Hint, HintName};
+
+/// The `prev` of the first line.
+pub(super) const NO_PREVIOUS: Digest = Digest([0; 32]);
+
+/// Arguments nested deeper than this are embedded as text: common readers of JSON stop at 128 levels, and the
+/// line itself adds one.
+const READABLE_DEPTH: usize = 120;
+
+/// Where a line stands in the chain and who writes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) seq: u64,
+    pub(super) prev: Digest,
+    pub(super) instance: &'a str,
+}
+
+/// The line of a record, without its newline.
+pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
+    let mut line = Line::start(record, place);
+    if let Some(call) = &record.call {
+        line.text("call", call.as_str());
+    }
+    if let Some(caller) = &record.caller {
+        line.caller(caller);
+    }
+    if let Some(server) = &record.server {
+        line.text("server", server.as_str());
+    }
+    line.optional("tool", record.tool.as_deref());
+    line.optional("name", record.name.as_deref());
+    line.optional("class", record.class.map(EffectClass::as_str));
+    if !record.flags.is_empty() {
+        let flags: Vec<String> = record.flags.iter().map(|flag| quote(flag.as_str())).collect();
+        line.raw("flags", &format!("[{}]", flags.join(",")));
+    }
+    if !record.hints.is_empty() {
+        let hint = |(name, hint, source): &(HintName, Hint, String)| {
+            format!("\"{}\":{{\"value\":\"{}\",\"source\":{}}}", name.snake(), hint.as_str(), quote(source))
+        };
+        let hints: Vec<String> = record.hints.iter().map(hint).collect();
+        line.raw("hints", &format!("{{{}}}", hints.join(",")));
+    }
+    if let Some(digest) = record.args_sha256 {
+        line.text("args_sha256", &digest.to_string());
+    }
+    if let Some(args) = &record.args {
+        line.raw("args", &arguments(args));
+    }
+    if let Some((decision, by)) = &record.policy {
+        line.raw("policy", &format!("{{\"decision\":\"{decision}\",\"by\":{}}}", quote(by)));
+    }
+    line.optional("decision", record.decision.map(super::Decision::as_str));
+    line.optional("decider", record.decider.as_deref());
+    line.optional("reason", record.reason.as_deref());
+    line.optional("outcome", record.outcome.map(super::Outcome::as_str));
+    if let Some(elapsed) = record.elapsed {
+        line.raw("elapsed_ms", &elapsed.as_millis().to_string());
+    }
+    line.end()
+}
+
+struct Line(String);
+
+impl Line {
+    fn start(record: &Record, place: Place<'_>) -> Self {
+        let mut line = String::with_capacity(512);
+        let Place { seq, prev, instance } = place;
+        let (time, kind, instance) = (record.at.rfc3339(), record.kind.as_str(), quote(instance));
+        // Writing into a `String` cannot fail.
+        let _ = write!(line, r#"{{"time":"{time}","seq":{seq},"prev":"{prev}","kind":"{kind}","instance":{instance}"#);
+        Self(line)
+    }
+
+    fn raw(&mut self, name: &str, json: &str) {
+        for part in [",\"", name, "\":", json] {
+            self.0.push_str(part);
+        }
+    }
+
+    fn text(&mut self, name: &str, value: &str) {
+        self.raw(name, &quote(value));
+    }
+
+    fn optional(&mut self, name: &str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.text(name, value);
+        }
+    }
+
+    fn caller(&mut self, caller: &Caller) {
+        let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
+        if let Caller::Seat { seat, session, client } = caller {
+            for (name, value) in [("seat", seat.as_str()), ("session", session), ("client", client)] {
+                let _ = write!(object, ",\"{name}\":{}", quote(value));
+            }
+        }
+        object.push('}');
+        self.raw("caller", &object);
+    }
+
+    fn end(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+}
+
+/// A JSON string.
+fn quote(value: &str) -> String {
+    // A string always serialises; the fallback keeps the line well-formed all the same.
+    let json = serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned());
+    escape_hidden(&json)
+}
+
+/// Arguments as they are embedded: the JSON they are, or the same text as a JSON string when a redaction left
+/// something that is no JSON, or when it is nested deeper than common readers follow.
+fn arguments(text: &str) -> String {
+    if serde_json::from_str::<&RawValue>(text).is_err() || depth(text) > READABLE_DEPTH {
+        return quote(text);
+    }
+    // Between tokens a line break is white space; inside a string valid JSON has none.
+    escape_hidden(&text.replace(['\n', '\r', '\t'], " "))
+}
+
+/// The deepest nesting of a JSON text.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// JSON text with hidden characters as `\uXXXX`. They can stand only inside strings, so the value is the same.
+pub fn escape_hidden(json: &str) -> String {
+    if !json.chars().any(text::is_hidden) {
+        return json.to_owned();
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if text::is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(c);
+        }
+    }
+    escaped
+}
+
+/// A line read back; what a record does not state is `None`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Stored {
+    /// RFC 3339, UTC.
+    pub time: String,
+    /// Number in the chain, from 1.
+    pub seq: u64,
+    /// SHA-256 of the previous line, in hex.
+    pub prev: String,
+    /// `received`, `asked`, `decided`, `dispatched`, `finished`, `refused` or `repaired`.
+    pub kind: String,
+    /// The run of the program that wrote it.
+    pub instance: Option<String>,
+    /// The call.
+    pub call: Option<String>,
+    /// Who asked.
+    pub caller: Option<StoredCaller>,
+    /// The server.
+    pub server: Option<String>,
+    /// The raw tool name.
+    pub tool: Option<String>,
+    /// The catalogue name, or the name asked for.
+    pub name: Option<String>,
+    /// The effect class.
+    pub class: Option<String>,
+    /// What was odd about the tool.
+    #[serde(default)]
+    pub flags: Vec<String>,
+    /// Effective hints by name.
+    pub hints: Option<serde_json::Map<String, serde_json::Value>>,
+    /// SHA-256 of the canonical arguments, in hex.
+    pub args_sha256: Option<String>,
+    /// The arguments, redacted.
+    pub args: Option<Box<RawValue>>,
+    /// What the policy said.
+    pub policy: Option<StoredPolicy>,
+    /// `approved`, `denied`, `expired` or `withdrawn`.
+    pub decision: Option<String>,
+    /// Who decided.
+    pub decider: Option<String>,
+    /// A reason in words.
+    pub reason: Option<String>,
+    /// `done`, `failed` or `unknown`.
+    pub outcome: Option<String>,
+    /// Milliseconds since received.
+    pub elapsed_ms: Option<u64>,
+}
+
+/// `caller` of a line.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredCaller {
+    /// `console`, `seat` and so on.
+    pub kind: String,
+    /// The seat.
+    pub seat: Option<String>,
+    /// The agent's session.
+    pub session: Option<String>,
+    /// Its client.
+    pub client: Option<String>,
+}
+
+/// `policy` of a line.
+#[derive(Clone, Debug, Deserialize)]
+pub struct StoredPolicy {
+    /// `allow`, `ask`, `type` or `deny`.
+    pub decision: String,
+    /// The rule or default that made it.
+    pub by: String,
+}
+
+impl Stored {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// When it is no record, with a short reason.
+    pub fn decode(line: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(line).map_err(|error| format!("it is not a record: {error}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::record::{Decision, Kind, Outcome};
+    use super::*;
+    use crate::clock::Timestamp;
+    use crate::ids::{CallId, SeatHandle, ServerName};
+    use crate::tool::Flag;
+
+    fn place() -> Place<'static> {
+        Place { seq: 7, prev: NO_PREVIOUS, instance: "i1" }
+    }
+
+    fn full() -> Record {
+        let caller = Caller::Seat {
+            seat: SeatHandle::from("release"),
+            session: "7c1e".into(),
+            client: "claude-code 2.1".into(),
+        };
+        Record {
+            call: Some(CallId::from("cabc")),
+            caller: Some(caller),
+            server: Some(ServerName::from("github")),
+            tool: Some("delete_branch".into()),
+            name: Some("gh_delete_branch".into()),
+            class: Some(EffectClass::Destructive),
+            flags: vec![Flag::Contradictory],
+            hints: vec![(HintName::ReadOnly, Hint::No, "config.yaml:41".to_owned())],
+            args_sha256: Some(Digest([0xab; 32])),
+            args: Some(r#"{"branch":"main"}"#.into()),
+            policy: Some(("ask", "class destructive".into())),
+            decision: Some(Decision::Approved),
+            decider: Some("person:root".into()),
+            reason: Some("fine".into()),
+            outcome: Some(Outcome::Done),
+            elapsed: Some(Duration::from_millis(412)),
+            ..Record::new(Timestamp::from_millis(0), Kind::Received)
+        }
+    }
+
+    #[test]
+    fn a_full_record_has_every_field_in_its_order() {
+        let expected = concat!(
+            r#"{"time":"1970-01-01T00:00:00.000Z","seq":7,"#,
+            r#""prev":"0000000000000000000000000000000000000000000000000000000000000000","#,
+            r#""kind":"received","instance":"i1","call":"cabc","#,
+            r#""caller":{"kind":"seat","seat":"release","session":"7c1e","client":"claude-code 2.1"},"#,
+            r#""server":"github","tool":"delete_branch","name":"gh_delete_branch","class":"destructive","#,
+            r#""flags":["contradictory"],"hints":{"read_only":{"value":"no","source":"config.yaml:41"}},"#,
+            r#""args_sha256":"abababababababababababababababababababababababababababababababab","#,
+            r#""args":{"branch":"main"},"policy":{"decision":"ask","by":"class destructive"},"#,
+            r#""decision":"approved","decider":"person:root","reason":"fine","outcome":"done","elapsed_ms":412}"#,
+        );
+        assert_eq!(encode(&full(), place()), expected);
+    }
+
+    #[test]
+    fn absent_fields_are_left_out() {
+        let line = encode(&Record::new(Timestamp::from_millis(0), Kind::Repaired), place());
+        let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&line).unwrap();
+        assert_eq!(object.keys().collect::<Vec<_>>(), ["time", "seq", "prev", "kind", "instance"]);
+    }
+
+    #[test]
+    fn hostile_text_stays_on_one_line_with_its_value() {
+        let text = "a\nb\r\u{1b}[2J\u{0}\u{9b}\"\\\u{7f}";
+        let record = Record {
+            reason: Some(text.into()),
+            args: Some("{\n\"x\":\t\"\u{9b}31m\"}".into()),
+            ..Record::new(Timestamp::from_millis(0), Kind::Refused)
+        };
+        let line = encode(&record, place());
+        assert!(!line.chars().any(text::is_hidden), "{line:?}");
+        let stored = Stored::decode(line.as_bytes()).unwrap();
+        assert_eq!(stored.reason.as_deref(), Some(text));
+        let args: serde_json::Value = serde_json::from_str(stored.args.unwrap().get()).unwrap();
+        assert_eq!(args, serde_json::json!({"x": "\u{9b}31m"}));
+    }
+
+    #[test]
+    fn arguments_that_readers_cannot_follow_become_a_string() {
+        let deep = format!("{{\"a\":{}1{}}}", "[".repeat(4000), "]".repeat(4000));
+        for text in ["{\"token\":[REDACTED:token]}", deep.as_str(), ""] {
+            let record = Record { args: Some(text.into()), ..Record::new(Timestamp::from_millis(0), Kind::Received) };
+            let stored = Stored::decode(encode(&record, place()).as_bytes()).unwrap();
+            assert_eq!(serde_json::from_str::<String>(stored.args.unwrap().get()).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn numbers_in_arguments_stay_as_sent() {
+        let text = r#"{"n":1.10,"big":12345678901234567890123,"e":1E5}"#;
+        let record = Record { args: Some(text.into()), ..Record::new(Timestamp::from_millis(0), Kind::Received) };
+        assert!(encode(&record, place()).contains(text));
+    }
+}

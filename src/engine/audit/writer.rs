@@ -1,0 +1,236 @@
+//! The one thread that writes the trail: it takes what has gathered in the queue as one batch.
+//!
+//! Started by [`super::open`]. While the trail cannot be written it refuses every batch, tries again each second,
+//! and says in the trail afterwards how much was refused.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::file::Trail;
+use super::record::{Decision, Kind, Outcome, Record};
+use super::repair::{self, Alive};
+use super::{AuditError, Durability, Opened};
+use crate::clock::Timestamp;
+use crate::engine::snapshot::AuditHealth;
+use crate::ids::CallId;
+
+/// Requests that are taken as one batch at most.
+const GROUP: usize = 256;
+/// How often a broken trail is tried again while nobody asks.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// What the thread is asked for.
+#[derive(Debug)]
+pub(super) enum Request {
+    Append { records: Vec<Record>, durability: Durability, reply: oneshot::Sender<Result<(), AuditError>> },
+    Close { reply: oneshot::Sender<()> },
+}
+
+/// The writer's state; lives in its thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    trail: Trail,
+    instance: Arc<str>,
+    /// Our mark, once the start-up repair has been done.
+    alive: Option<Alive>,
+    /// Our calls that have not ended.
+    open: HashSet<CallId>,
+    broken: Option<Broken>,
+    health: watch::Sender<AuditHealth>,
+    opened: Opened,
+}
+
+#[derive(Clone, Debug)]
+struct Broken {
+    since: Timestamp,
+    refused: u64,
+    error: AuditError,
+}
+
+impl Writer {
+    pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64, health: watch::Sender<AuditHealth>) -> Self {
+        let trail = Trail::new(dir, instance.clone(), roll_at);
+        let opened = Opened::default();
+        Self { trail, instance, alive: None, open: HashSet::new(), broken: None, health, opened }
+    }
+
+    /// Mends what killed instances left behind and marks this one as running. Does nothing the second time.
+    pub(super) fn start(&mut self) -> Opened {
+        if let Err(error) = self.commit(&[], Durability::Written) {
+            self.opened.broken = Some(error);
+        }
+        std::mem::take(&mut self.opened)
+    }
+
+    /// Runs until everybody who could send has gone, or [`Request::Close`].
+    pub(super) async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
+        let closer = loop {
+            let Some(first) = self.next(&mut requests).await else { continue };
+            let Some(first) = first else { break None };
+            let group = gather(first, &mut requests);
+            if let Some(closer) = self.serve(group) {
+                break Some(closer);
+            }
+        };
+        self.finish();
+        if let Some(closer) = closer {
+            let _ = closer.send(());
+        }
+    }
+
+    /// The next request; the outer `None`: nobody asked for a while and a broken trail was tried again.
+    async fn next(&mut self, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
+        if self.broken.is_none() {
+            return Some(requests.recv().await);
+        }
+        let request = tokio::time::timeout(RETRY, requests.recv()).await.ok();
+        if request.is_none() {
+            // What comes of it shows in the health.
+            let _ = self.commit(&[], Durability::Written);
+        }
+        request
+    }
+
+    /// One batch; returns whom to tell about the end, when it was asked for.
+    fn serve(&mut self, group: Vec<Request>) -> Option<oneshot::Sender<()>> {
+        let (mut all, mut replies, mut closer) = (Vec::new(), Vec::new(), None);
+        let mut group_durability = Durability::Written;
+        for request in group {
+            match request {
+                Request::Append { records, durability, reply } => {
+                    all.extend(records);
+                    replies.push(reply);
+                    if durability == Durability::Synced {
+                        group_durability = Durability::Synced;
+                    }
+                }
+                Request::Close { reply } => closer = Some(reply),
+            }
+        }
+        if !replies.is_empty() {
+            let result = self.commit(&all, group_durability);
+            for reply in replies {
+                // Nobody waits any more: the records stand all the same.
+                let _ = reply.send(result.clone());
+            }
+        }
+        closer
+    }
+
+    fn commit(&mut self, records: &[Record], durability: Durability) -> Result<(), AuditError> {
+        match self.write(records, durability) {
+            Ok(()) => {
+                if let Some(broken) = self.broken.take() {
+                    tracing::info!(refused = broken.refused, "audit_recovered");
+                    self.health.send_replace(AuditHealth::Good);
+                }
+                Ok(())
+            }
+            Err(error) => Err(self.failed(&error, records.len() as u64)),
+        }
+    }
+
+    fn write(&mut self, records: &[Record], durability: Durability) -> io::Result<()> {
+        let mut locked = self.trail.lock()?;
+        let gap = self.broken.as_ref().map(Broken::record);
+        if self.alive.is_none() {
+            let gone = repair::gone(locked.dir())?;
+            let closing = repair::closing_records(locked.dir(), &gone)?;
+            let notes = locked.notes().to_vec();
+            let since = locked.last_seq();
+            locked.append(&closing, Durability::Synced)?;
+            self.opened.notes.extend(notes);
+            self.opened.count(&closing);
+            gone.into_iter().for_each(repair::Gone::forget);
+            self.alive = Some(Alive::mark(locked.dir(), &self.instance, since)?);
+        }
+        match gap {
+            Some(gap) => {
+                let mut all = vec![gap];
+                all.extend_from_slice(records);
+                locked.append(&all, durability)?;
+            }
+            None => locked.append(records, durability)?,
+        }
+        drop(locked);
+        for record in records {
+            self.follow(record);
+        }
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &io::Error, refused: u64) -> AuditError {
+        let error = AuditError { reason: error.to_string().into() };
+        let broken =
+            self.broken.get_or_insert_with(|| Broken { since: Timestamp::now(), refused: 0, error: error.clone() });
+        broken.refused += refused;
+        broken.error = error.clone();
+        let health = AuditHealth::Broken { reason: error.reason.clone() };
+        let changed = self.health.send_if_modified(|now| std::mem::replace(now, health.clone()) != health);
+        if changed {
+            tracing::error!(error = %error, "audit_broken");
+        }
+        error
+    }
+
+    fn follow(&mut self, record: &Record) {
+        let Some(call) = &record.call else { return };
+        match (record.kind, record.decision) {
+            (Kind::Received | Kind::Asked | Kind::Dispatched, _) | (Kind::Decided, Some(Decision::Approved)) => {
+                self.open.insert(call.clone());
+            }
+            _ => {
+                self.open.remove(call);
+            }
+        }
+    }
+
+    /// An end in order. With calls still open the mark stays, so that the next start closes them.
+    fn finish(&mut self) {
+        if self.open.is_empty()
+            && let Some(alive) = self.alive.take()
+        {
+            alive.remove();
+        }
+    }
+}
+
+impl Broken {
+    fn record(&self) -> Record {
+        let reason = format!(
+            "the audit could not be written since {}: {} record(s) were refused ({})",
+            self.since, self.refused, self.error.reason
+        );
+        Record { reason: Some(reason.into()), ..Record::new(Timestamp::now(), Kind::Repaired) }
+    }
+}
+
+impl Opened {
+    fn count(&mut self, closing: &[Record]) {
+        for record in closing {
+            let Some(call) = record.call.clone() else { continue };
+            match record.outcome {
+                None => self.withdrawn.push(call),
+                Some(Outcome::Unknown) => self.unknown.push(call),
+                Some(Outcome::Failed | Outcome::Done) => self.unsent.push(call),
+            }
+        }
+    }
+}
+
+/// The first request together with what else is waiting.
+fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
+    let mut group = vec![first];
+    while group.len() < GROUP {
+        match requests.try_recv() {
+            Ok(request) => group.push(request),
+            Err(_) => break,
+        }
+    }
+    group
+}

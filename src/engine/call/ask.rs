@@ -1,0 +1,86 @@
+//! The question to a person, and the one end it comes back with.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::run::{Answered, Run};
+use super::{CallEvent, trail};
+use crate::config::model::ApprovalSettings;
+use crate::engine::audit::{Decision, Durability};
+use crate::engine::gate::desk::{Ending, Question};
+use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
+use crate::tool::Entry;
+
+impl Run {
+    /// Puts the question to a person and waits for its one end.
+    pub(super) async fn ask(
+        &mut self,
+        entry: &Arc<Entry>,
+        tier: Tier,
+        policy_by: Arc<str>,
+        settings: &ApprovalSettings,
+    ) -> Answered {
+        let record = trail::asked(self);
+        self.records.push(record);
+        if let Err(reason) = self.write(Durability::Written).await {
+            return Answered::Over(CallPhase::Refused { reason });
+        }
+        let (end, mut ending) = oneshot::channel();
+        let question = Question {
+            call: self.view.id.clone(),
+            caller: self.request.caller.clone(),
+            entry: entry.clone(),
+            arguments: self.arguments.clone(),
+            confirm_set: self.confirm_set,
+            tier,
+            policy_by,
+            wait: settings.wait,
+            end,
+        };
+        let asked = CallEvent::Ask(Box::new(question), Box::new(self.view.clone()));
+        if self.pipeline.core.send(asked).await.is_err() {
+            return self.decided(Ending::Withdrawn(Withdrawal::Shutdown)).await;
+        }
+        let ended = tokio::select! {
+            ended = &mut ending => ended,
+            () = self.request.cancel.cancelled() => {
+                let withdraw = CallEvent::Withdraw(self.view.id.clone());
+                // Whatever ended the question first is its end, so the desk is asked and its word awaited.
+                match self.pipeline.core.send(withdraw).await {
+                    Ok(()) => ending.await,
+                    Err(_) => Ok(Ending::Withdrawn(Withdrawal::Cancelled)),
+                }
+            }
+        };
+        self.decided(ended.unwrap_or(Ending::Withdrawn(Withdrawal::Shutdown))).await
+    }
+
+    /// Records how a question ended. An approval is recorded together with its dispatch.
+    async fn decided(&mut self, ending: Ending) -> Answered {
+        let person = self.pipeline.person.clone();
+        let (phase, decision, reason) = match ending {
+            Ending::Approved(permit) if !self.request.cancel.is_cancelled() => {
+                self.view.decider = Some(person);
+                return Answered::Approved(permit);
+            }
+            // Approved, but the caller had gone: nothing runs without a live caller.
+            Ending::Approved(_) => withdrawn(Withdrawal::Cancelled),
+            Ending::Denied { reason } => {
+                self.view.decider = Some(person);
+                (CallPhase::Denied { reason: reason.clone() }, Decision::Denied, reason)
+            }
+            Ending::Expired => (CallPhase::Expired, Decision::Expired, "nobody decided in time".into()),
+            Ending::Withdrawn(why) => withdrawn(why),
+        };
+        let record = trail::decided(self, decision, &reason);
+        self.records.push(record);
+        // The question is over whether or not its end can be written; the writer's health shows a failure.
+        let _ = self.write(Durability::Written).await;
+        Answered::Over(phase)
+    }
+}
+
+fn withdrawn(why: Withdrawal) -> (CallPhase, Decision, Arc<str>) {
+    (CallPhase::Withdrawn(why), Decision::Withdrawn, why.as_str().into())
+}

@@ -1,0 +1,76 @@
+//! The pipeline of one call: resolve, classify, record intent, gate, ask, dispatch, record the outcome.
+//!
+//! The core starts one [`Pipeline::run`] for each call. It owns the call's story from received to finished and
+//! tells the core about it by [`CallEvent`]s; it never changes shared state itself.
+
+mod ask;
+mod report;
+mod run;
+mod send;
+mod trail;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, watch};
+
+use super::audit::Audit;
+use super::connection::Connection;
+use super::gate::Attendance;
+use super::gate::desk::Question;
+use super::handle::{CallReport, CallRequest};
+use super::snapshot::CallView;
+use crate::config::model::ApprovalSettings;
+use crate::ids::{CallId, ConnectionName};
+use crate::secret::Redactor;
+use crate::tool::Catalog;
+use run::Run;
+
+/// A connection as calls see it.
+#[derive(Clone, Debug)]
+pub(super) struct Link {
+    /// Carries the call; `None` when the connection could not even be configured.
+    pub(super) connection: Option<Connection>,
+    /// Why calls cannot be sent now; `None` when they can.
+    pub(super) down: Option<Arc<str>>,
+}
+
+/// What a call tells the core.
+#[derive(Debug)]
+pub(super) enum CallEvent {
+    /// The call as it stands now.
+    Changed(Box<CallView>),
+    /// A person has to decide.
+    Ask(Box<Question>, Box<CallView>),
+    /// The caller gave the question up.
+    Withdraw(CallId),
+}
+
+/// What all calls share.
+#[derive(Clone, Debug)]
+pub(super) struct Pipeline {
+    pub(super) catalog: watch::Receiver<Arc<Catalog>>,
+    pub(super) links: watch::Receiver<Arc<HashMap<ConnectionName, Link>>>,
+    pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
+    pub(super) audit: Audit,
+    pub(super) core: mpsc::Sender<CallEvent>,
+    pub(super) redactor: Redactor,
+    pub(super) attendance: Attendance,
+    /// Who decides at this screen, for the audit: `person:root`.
+    pub(super) person: Arc<str>,
+}
+
+impl Pipeline {
+    /// Runs one call to its end.
+    pub(super) async fn run(self, call: CallId, request: CallRequest) -> CallReport {
+        let found = self.catalog.borrow().find(&request.tool).cloned();
+        let run = Run::new(self, call, request);
+        match found {
+            Some(entry) => run.with_entry(entry).await,
+            None => {
+                let reason = run.unknown_tool();
+                run.refuse(reason).await
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! One call on its way: what is known of it, and the order of its steps.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::{CallEvent, Link, Pipeline, report, trail};
+use crate::clock::Timestamp;
+use crate::config::model::ApprovalSettings;
+use crate::engine::audit::{Durability, Kind, Record};
+use crate::engine::gate::{AuditState, Case, Changed, Permit, Verdict, judge, policy};
+use crate::engine::handle::{CallReport, CallRequest};
+use crate::engine::snapshot::{AuditHealth, CallPhase, CallView, ResultView, Withdrawal};
+use crate::ids::CallId;
+use crate::tool::output::{self, CallOutput, OutputNote};
+use crate::tool::{Arguments, EffectClass, Entry};
+
+/// One call on its way.
+pub(super) struct Run {
+    pub(super) pipeline: Pipeline,
+    pub(super) request: CallRequest,
+    pub(super) received: Instant,
+    /// What is shown, hashed, audited and sent.
+    pub(super) arguments: Arguments,
+    pub(super) confirm_set: bool,
+    pub(super) entry: Option<Arc<Entry>>,
+    pub(super) view: CallView,
+    /// Records that wait for the next append.
+    pub(super) records: Vec<Record>,
+}
+
+/// How a question came back to the pipeline.
+pub(super) enum Answered {
+    Approved(Permit),
+    Over(CallPhase),
+}
+
+/// How an attempt to send went.
+pub(super) enum Sent {
+    Over(CallPhase, Option<CallOutput>),
+    DefinitionChanged,
+}
+
+impl Run {
+    pub(super) fn new(pipeline: Pipeline, call: CallId, request: CallRequest) -> Self {
+        let arguments = request.arguments.clone();
+        let view = CallView {
+            id: call,
+            at: Timestamp::now(),
+            caller: request.caller.clone(),
+            name: request.tool.clone(),
+            server: None,
+            raw_name: None,
+            class: None,
+            flags: Vec::new(),
+            arguments: Some(arguments.redacted(&pipeline.redactor)),
+            policy: None,
+            decider: None,
+            phase: CallPhase::Running,
+            elapsed: None,
+            ran: None,
+            result: None,
+        };
+        Self {
+            received: Instant::now(),
+            confirm_set: false,
+            entry: None,
+            records: Vec::new(),
+            pipeline,
+            request,
+            arguments,
+            view,
+        }
+    }
+
+    pub(super) async fn with_entry(mut self, entry: Arc<Entry>) -> CallReport {
+        self.place(entry);
+        let record = trail::received(&self);
+        self.records.push(record);
+        if let Some(down) = self.down() {
+            return self.refuse_as(CallPhase::Failed { reason: down.clone() }, down).await;
+        }
+        let mut changed = Changed::No;
+        loop {
+            let entry = match &self.entry {
+                Some(entry) => entry.clone(),
+                None => return self.over(CallPhase::Withdrawn(Withdrawal::ServerGone), None).await,
+            };
+            let (verdict, settings) = self.verdict(&entry, changed);
+            let sent = match verdict {
+                Verdict::Refuse { reason } => return self.refuse(reason).await,
+                Verdict::Allow { permit, decider } => self.send_unasked(&entry, permit, decider).await,
+                Verdict::Ask(tier) => {
+                    let policy_by = self.view.policy.as_ref().map_or_else(|| "policy".into(), |(_, by)| by.clone());
+                    match self.ask(&entry, tier, policy_by, &settings).await {
+                        // The question went away with the old definition; the new one is judged anew.
+                        Answered::Over(CallPhase::Withdrawn(Withdrawal::DefinitionChanged)) => Sent::DefinitionChanged,
+                        Answered::Over(phase) => return self.over(phase, None).await,
+                        Answered::Approved(permit) => self.send_approved(permit).await,
+                    }
+                }
+            };
+            match sent {
+                Sent::Over(phase, output) => return self.over(phase, output).await,
+                Sent::DefinitionChanged => {
+                    changed = Changed::SinceAsked;
+                    let again = self.pipeline.catalog.borrow().again(&entry).cloned();
+                    match again {
+                        Some(now) => self.place(now),
+                        None => self.entry = None,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the tool as it is now: the view's facts, and the arguments composed for it.
+    fn place(&mut self, entry: Arc<Entry>) {
+        self.confirm_set = entry.class() == EffectClass::Destructive && entry.takes_confirm();
+        self.arguments =
+            if self.confirm_set { self.request.arguments.with_confirm() } else { self.request.arguments.clone() };
+        self.view.name = entry.name.clone();
+        self.view.server = Some(entry.server.clone());
+        self.view.raw_name = Some(entry.raw_name.clone());
+        self.view.class = Some(entry.class());
+        self.view.flags.clone_from(&entry.flags);
+        self.view.arguments = Some(self.arguments.redacted(&self.pipeline.redactor));
+        self.entry = Some(entry);
+    }
+
+    pub(super) fn verdict(&mut self, entry: &Arc<Entry>, changed: Changed) -> (Verdict, Arc<ApprovalSettings>) {
+        let settings = self.pipeline.settings.borrow().clone();
+        let answer = policy(&settings, entry, self.request.caller.seat());
+        self.view.policy = Some((answer.decision, answer.by.clone()));
+        let audit = match *self.pipeline.audit.health().borrow() {
+            AuditHealth::Good => AuditState::Good,
+            AuditHealth::Broken { .. } => AuditState::Broken,
+        };
+        let verdict = judge(&Case {
+            call: &self.view.id,
+            entry,
+            arguments: &self.arguments,
+            answer: &answer,
+            consent: &self.request.consent,
+            attendance: self.pipeline.attendance,
+            audit,
+            changed,
+        });
+        (verdict, settings)
+    }
+
+    pub(super) async fn refuse(self, reason: Arc<str>) -> CallReport {
+        self.refuse_as(CallPhase::Refused { reason: reason.clone() }, reason).await
+    }
+
+    async fn refuse_as(mut self, phase: CallPhase, reason: Arc<str>) -> CallReport {
+        let record = trail::refused(&self, &reason);
+        self.records.push(record);
+        // It does not run; a failure to write shows in the writer's health.
+        let _ = self.write(Durability::Written).await;
+        self.over(phase, None).await
+    }
+
+    /// Publishes the end and makes the caller's report.
+    async fn over(mut self, phase: CallPhase, output: Option<CallOutput>) -> CallReport {
+        self.view.phase = phase.clone();
+        self.view.elapsed = Some(self.received.elapsed());
+        let message: Arc<str> = report::message(&self.view, output.as_ref()).into();
+        self.view.result = output.as_ref().map(|output| {
+            Arc::new(ResultView {
+                text: output::as_text(output).into(),
+                is_error: output.is_error,
+                redacted: output.notes.contains(&OutputNote::SecretsRedacted),
+            })
+        });
+        self.publish().await;
+        CallReport {
+            call: self.view.id.clone(),
+            phase,
+            output,
+            policy: self.view.policy.clone(),
+            elapsed: self.received.elapsed(),
+            message,
+        }
+    }
+
+    pub(super) async fn write(&mut self, durability: Durability) -> Result<(), Arc<str>> {
+        let records = std::mem::take(&mut self.records);
+        self.pipeline.audit.append(records, durability).await.map_err(|error| error.to_string().into())
+    }
+
+    pub(super) async fn publish(&self) {
+        // The core outlives its calls; when it is gone there is nobody to tell.
+        let _ = self.pipeline.core.send(CallEvent::Changed(Box::new(self.view.clone()))).await;
+    }
+
+    pub(super) fn link(&self) -> Option<Link> {
+        let entry = self.entry.as_ref()?;
+        self.pipeline.links.borrow().get(&entry.connection).cloned()
+    }
+
+    /// Why the tool's connection cannot take calls, when it cannot.
+    fn down(&self) -> Option<Arc<str>> {
+        let why = match self.link() {
+            Some(Link { down: None, .. }) => return None,
+            Some(Link { down: Some(why), .. }) => why,
+            None => "it is not configured any more".into(),
+        };
+        Some(format!("{} is not running: {why}; nothing was sent", self.server_name()).into())
+    }
+
+    pub(super) fn server_name(&self) -> String {
+        self.view.server.as_ref().map_or_else(|| "the server".to_owned(), |name| format!("server \"{name}\""))
+    }
+
+    pub(super) fn unknown_tool(&self) -> Arc<str> {
+        let name = crate::text::fit(&self.request.tool, 80).into_owned();
+        format!("there is no tool \"{}\"; the catalogue lists what there is", crate::text::visible(&name)).into()
+    }
+}
+
+impl Run {
+    pub(super) fn record(&self, kind: Kind) -> Record {
+        let mut record = Record::new(Timestamp::now(), kind);
+        record.call = Some(self.view.id.clone());
+        record.caller = Some(self.request.caller.clone());
+        record.server = self.view.server.clone();
+        record.tool = self.view.raw_name.clone();
+        record.name = Some(self.view.name.clone());
+        record.class = self.view.class;
+        record.flags.clone_from(&self.view.flags);
+        record.args_sha256 = Some(self.arguments.digest());
+        record
+    }
+}

@@ -1,0 +1,90 @@
+//! The calls of this run, as the screen lists them: bounded, newest last, with the results of recent ones.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use super::snapshot::{CallPhase, CallView, History};
+use crate::ids::CallId;
+use crate::tool::{Digest, Entry};
+
+/// Calls kept.
+const CALLS: usize = 1_000;
+/// Bytes of result text kept over all calls.
+const RESULT_BYTES: usize = 16 << 20;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    order: VecDeque<CallId>,
+    views: HashMap<CallId, Arc<CallView>>,
+    results: VecDeque<(CallId, usize)>,
+    result_bytes: usize,
+}
+
+impl Calls {
+    /// Takes the newest state of a call. A call that is over stays as it ended. True when this ended it.
+    pub(super) fn put(&mut self, view: CallView) -> bool {
+        if self.views.get(&view.id).is_some_and(|known| known.phase.is_over()) {
+            return false;
+        }
+        let over = view.phase.is_over();
+        if !self.views.contains_key(&view.id) {
+            self.order.push_back(view.id.clone());
+        }
+        if let Some(result) = &view.result {
+            self.result_bytes += result.text.len();
+            self.results.push_back((view.id.clone(), result.text.len()));
+        }
+        self.views.insert(view.id.clone(), Arc::new(view));
+        self.trim();
+        over
+    }
+
+    /// All kept calls, oldest first.
+    pub(super) fn views(&self) -> Vec<Arc<CallView>> {
+        self.order.iter().filter_map(|id| self.views.get(id).cloned()).collect()
+    }
+
+    /// What was decided about `entry` before, and about exactly these arguments.
+    pub(super) fn history(&self, entry: &Entry, arguments: Digest) -> History {
+        let mut history = History::default();
+        let same_tool = |view: &&Arc<CallView>| {
+            view.server.as_ref() == Some(&entry.server) && view.raw_name.as_ref() == Some(&entry.raw_name)
+        };
+        for view in self.order.iter().filter_map(|id| self.views.get(id)).filter(same_tool) {
+            let by_person = view.decider.as_ref().is_some_and(|decider| &**decider != "policy");
+            match &view.phase {
+                CallPhase::Denied { reason } => {
+                    history.denied += 1;
+                    history.last_denial = (!reason.is_empty()).then(|| reason.clone());
+                }
+                phase if by_person && phase.is_over() => history.approved += 1,
+                _ => {}
+            }
+            let same_arguments = view.arguments.as_ref().is_some_and(|known| known.digest() == arguments);
+            if same_arguments && view.phase.is_over() {
+                let count = history.same_arguments.as_ref().map_or(0, |(count, _)| *count);
+                history.same_arguments = Some((count + 1, view.phase.word().into()));
+            }
+        }
+        history
+    }
+
+    fn trim(&mut self) {
+        while self.order.len() > CALLS {
+            let oldest_over = |id: &CallId| self.views.get(id).is_none_or(|view| view.phase.is_over());
+            let Some(at) = self.order.iter().position(oldest_over) else { break };
+            if let Some(id) = self.order.remove(at) {
+                self.views.remove(&id);
+            }
+        }
+        while self.result_bytes > RESULT_BYTES && self.results.len() > 1 {
+            let Some((id, bytes)) = self.results.pop_front() else { break };
+            self.result_bytes -= bytes;
+            if let Some(view) = self.views.get(&id) {
+                let without = CallView { result: None, ..(**view).clone() };
+                self.views.insert(id, Arc::new(without));
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The two ends of an engine's life that are not the loop: taking supervisors in, and ending in order.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::Core;
+use crate::engine::connection::{ConnectionEvent, NamedEvent};
+use crate::engine::snapshot::Withdrawal;
+use crate::engine::status::{ConnectionStatus, Failure, FailureKind};
+use crate::ids::ConnectionName;
+
+/// How long calls may take to write their end once their connections are down.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+impl Core {
+    /// Ends in order: questions, then connections, then calls, which record how they ended.
+    pub(super) async fn end(&mut self) {
+        self.snapshot.stopping = true;
+        self.desk.withdraw_where(|_| Some(Withdrawal::Shutdown));
+        self.publish();
+        self.fixed.shutdown.cancel();
+        while !self.connections.is_empty() {
+            tokio::select! {
+                Some(_) = self.connections.join_next() => {}
+                Some((name, event)) = self.inlets.connections.recv() => self.connection_event(&name, event),
+                Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+            }
+            self.publish();
+        }
+        let last_words = tokio::time::sleep(LAST_WORDS);
+        tokio::pin!(last_words);
+        while !self.running.is_empty() {
+            tokio::select! {
+                Some(_) = self.running.join_next() => {}
+                Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+                () = &mut last_words => break,
+            }
+        }
+        tracing::info!(servers = self.servers.len(), "all_servers_stopped");
+        self.publish();
+    }
+}
+
+/// Hands a spawned supervisor to the set that the core waits for. A supervisor that panicked is a failed connection.
+pub(in crate::engine) fn adopt(
+    set: &mut JoinSet<()>,
+    connection: ConnectionName,
+    task: JoinHandle<()>,
+    events: mpsc::Sender<NamedEvent>,
+) {
+    set.spawn(async move {
+        let Err(error) = task.await else { return };
+        tracing::error!(server = %connection, %error, "connection_task_panicked");
+        let reason = Failure {
+            kind: FailureKind::Internal,
+            headline: "a fault of this program ended the connection".into(),
+            next_step: Some("the log says where; press r to start it anew, or start the dashboard anew".into()),
+            tail: Arc::new([]),
+        };
+        // The core is gone only when everything ends.
+        let _ = events.send((connection, ConnectionEvent::Status(ConnectionStatus::Failed { reason }))).await;
+    });
+}

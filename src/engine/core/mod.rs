@@ -1,0 +1,326 @@
+//! The engine's one owner of state: it takes commands, calls and events one after another and publishes snapshots.
+//!
+//! Connections and calls run in tasks of their own and talk to it over bounded channels. Nothing in here waits
+//! for a server.
+
+mod ending;
+mod tools;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::call::{CallEvent, Link, Pipeline};
+use super::calls::Calls;
+use super::command::Command;
+use super::connection::{ConnectionEvent, Control, NamedEvent};
+use super::gate::desk::{Decided, Desk, Surroundings};
+use super::handle::{CallReport, CallRequest, Consent};
+use super::ring::Ring;
+use super::servers::{Effect, Server};
+use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
+use super::status::ConnectionStatus;
+use crate::clock::Timestamp;
+use crate::config::model::ApprovalSettings;
+use crate::ids::{CallId, ConnectionName};
+use crate::tool::Catalog;
+use crate::tool::catalog::Warning;
+use crate::tool::names::Names;
+
+pub(super) use ending::adopt;
+
+/// The shortest time between two snapshots.
+const PUBLISH_EVERY: Duration = Duration::from_millis(33);
+/// Log records kept for the log pane.
+const LOG_RECORDS: usize = 5_000;
+/// Notices kept in a snapshot.
+const NOTICES: usize = 64;
+
+/// Everything that reaches the core from outside.
+pub(super) struct Inlets {
+    pub(super) commands: mpsc::Receiver<Command>,
+    pub(super) calls: mpsc::Receiver<(CallRequest, oneshot::Sender<CallReport>)>,
+    pub(super) call_events: mpsc::Receiver<CallEvent>,
+    pub(super) connections: mpsc::Receiver<NamedEvent>,
+    pub(super) log: mpsc::Receiver<LogRecord>,
+    pub(super) audit: watch::Receiver<AuditHealth>,
+}
+
+/// Everything that the core tells others.
+pub(super) struct Outlets {
+    pub(super) snapshots: watch::Sender<Arc<Snapshot>>,
+    pub(super) catalog: watch::Sender<Arc<Catalog>>,
+    pub(super) links: watch::Sender<Arc<HashMap<ConnectionName, Link>>>,
+    pub(super) settings: watch::Sender<Arc<ApprovalSettings>>,
+}
+
+/// What does not change over the run.
+pub(super) struct Fixed {
+    pub(super) pipeline: Pipeline,
+    pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
+    pub(super) log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
+    pub(super) shutdown: CancellationToken,
+}
+
+/// See the module.
+pub(super) struct Core {
+    pub(super) snapshot: Snapshot,
+    pub(super) servers: Vec<Server>,
+    pub(super) names: Names,
+    pub(super) inlets: Inlets,
+    pub(super) outlets: Outlets,
+    pub(super) fixed: Fixed,
+    pub(super) connections: JoinSet<()>,
+    pub(super) desk: Desk,
+    pub(super) calls: Calls,
+    pub(super) running: JoinSet<()>,
+    pub(super) cancels: HashMap<CallId, CancellationToken>,
+    pub(super) warned: Vec<Warning>,
+    pub(super) settled: bool,
+    pub(super) stale: Vec<bool>,
+    pub(super) dirty: bool,
+    pub(super) published: Instant,
+}
+
+impl Core {
+    /// Runs until `Command::Shutdown` or until every handle is gone, then ends everything in order.
+    pub(super) async fn run(mut self) {
+        self.published = Instant::now();
+        self.follow_links();
+        self.publish();
+        while self.step().await {}
+        self.end().await;
+    }
+
+    /// One event. False when the engine is to end.
+    async fn step(&mut self) -> bool {
+        let publish_at = self.published + PUBLISH_EVERY;
+        let expiry = self.desk.next_expiry();
+        tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(publish_at), if self.dirty => self.publish(),
+            command = self.inlets.commands.recv() => match command {
+                Some(command) => return self.command(command),
+                None => return false,
+            },
+            Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+            Some((request, reply)) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), request, Some(reply)),
+            () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
+                self.desk.expire(Instant::now());
+                self.dirty = true;
+            }
+            Some((connection, event)) = self.inlets.connections.recv() => self.connection_event(&connection, event),
+            Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
+            Some(record) = self.inlets.log.recv() => {
+                self.snapshot.log.push(record);
+                self.dirty = true;
+            }
+            Some(_) = self.running.join_next(), if !self.running.is_empty() => {}
+            Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
+        }
+        true
+    }
+
+    fn command(&mut self, command: Command) -> bool {
+        if self.snapshot.read_only && !matches!(command, Command::Shutdown) {
+            self.notice(LogLevel::Warn, "nothing was done: the dashboard is read-only");
+            return true;
+        }
+        match command {
+            Command::Restart(connection) => self.control(&connection, Control::Restart),
+            Command::Disable(connection) => self.control(&connection, Control::Disable),
+            Command::Enable(connection) => self.control(&connection, Control::Enable),
+            Command::Decide { approval, arguments, fingerprint, verdict } => {
+                match self.desk.decide(approval, arguments, fingerprint, verdict) {
+                    Decided::Done => {}
+                    Decided::TooLate => self.notice(LogLevel::Warn, "your decision came too late: nothing was done"),
+                    Decided::Differs => self.notice(
+                        LogLevel::Warn,
+                        "nothing was done: what you saw is not any more what waits; look again",
+                    ),
+                }
+                self.dirty = true;
+            }
+            Command::Call { call, tool, arguments } => {
+                let request = CallRequest {
+                    caller: Caller::Console,
+                    tool,
+                    arguments,
+                    consent: Consent::None,
+                    cancel: CancellationToken::new(),
+                };
+                self.start_call(call, request, None);
+            }
+            Command::Cancel(call) => {
+                if let Some(cancel) = self.cancels.get(&call) {
+                    cancel.cancel();
+                }
+            }
+            Command::Shutdown => return false,
+        }
+        true
+    }
+
+    fn control(&mut self, connection: &ConnectionName, control: Control) {
+        let Some(server) = self.servers.iter().find(|server| server.declared.connection == *connection) else { return };
+        let taken = server.link.as_ref().map(|link| link.control(control));
+        match taken {
+            Some(true) => {}
+            Some(false) => self.notice(LogLevel::Warn, &format!("{connection} is busy; press the key again")),
+            None => {
+                let text =
+                    format!("{connection} cannot be started: mend its configuration, then start the dashboard anew");
+                self.notice(LogLevel::Warn, &text);
+            }
+        }
+    }
+
+    fn start_call(&mut self, call: CallId, request: CallRequest, reply: Option<oneshot::Sender<CallReport>>) {
+        self.cancels.insert(call.clone(), request.cancel.clone());
+        let pipeline = self.fixed.pipeline.clone();
+        self.running.spawn(async move {
+            let report = pipeline.run(call, request).await;
+            if let Some(reply) = reply {
+                // A caller that has gone hears nothing; the audit and the snapshot hold the end.
+                let _ = reply.send(report);
+            }
+        });
+    }
+
+    fn call_event(&mut self, event: CallEvent) {
+        self.dirty = true;
+        match event {
+            CallEvent::Changed(view) => self.put_call(*view),
+            CallEvent::Withdraw(call) => self.desk.withdraw_call(&call, Withdrawal::Cancelled),
+            CallEvent::Ask(question, mut view) => {
+                let server = self.servers.iter().find(|server| server.declared.connection == question.entry.connection);
+                let around = Surroundings {
+                    credentials: server.map(|server| server.declared.credentials.clone()).unwrap_or_default(),
+                    history: self.calls.history(&question.entry, question.arguments.digest()),
+                };
+                let shown = question.arguments.redacted(&self.fixed.pipeline.redactor);
+                let id = self.desk.ask(*question, around, shown, Timestamp::now());
+                view.phase = CallPhase::Waiting(id);
+                self.put_call(*view);
+                // The catalog may have changed between the pipeline's look and now.
+                self.desk.follow(&self.snapshot.catalog);
+            }
+        }
+    }
+
+    fn put_call(&mut self, view: super::snapshot::CallView) {
+        let (id, ran, server) = (view.id.clone(), view.ran, view.server.clone());
+        if !self.calls.put(view) {
+            return;
+        }
+        self.cancels.remove(&id);
+        let known = self.servers.iter().position(|known| Some(&known.declared.server) == server.as_ref());
+        if let (Some(ran), Some(index)) = (ran, known)
+            && let Some(server) = self.servers.get_mut(index)
+        {
+            server.count_call(ran);
+            self.mark_stale(index);
+        }
+    }
+
+    fn connection_event(&mut self, connection: &ConnectionName, event: ConnectionEvent) {
+        let position = self.servers.iter().position(|server| server.declared.connection == *connection);
+        let Some(index) = position else { return };
+        let Some(server) = self.servers.get_mut(index) else { return };
+        let effect = server.apply(event);
+        let gone = matches!(
+            server.status,
+            ConnectionStatus::Failed { .. } | ConnectionStatus::Disabled | ConnectionStatus::Stopped
+        );
+        self.mark_stale(index);
+        match effect {
+            Effect::View => {}
+            Effect::Status => {
+                self.follow_links();
+                if gone {
+                    let lost = |view: &super::snapshot::ApprovalView| view.entry.connection == *connection;
+                    self.desk.withdraw_where(|view| lost(view).then_some(Withdrawal::ServerGone));
+                }
+            }
+            Effect::Tools => self.replace_catalog(),
+        }
+        self.settle();
+    }
+
+    fn follow_links(&mut self) {
+        let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
+        self.outlets.links.send_replace(Arc::new(links.collect()));
+    }
+
+    fn audit_changed(&mut self) {
+        let health = self.inlets.audit.borrow_and_update().clone();
+        if let AuditHealth::Broken { reason } = &health {
+            let text = format!("the audit cannot be written: {reason}. Only proven reads run until it can");
+            self.notice(LogLevel::Error, &text);
+        }
+        self.snapshot.audit = health;
+        self.dirty = true;
+    }
+
+    pub(super) fn notice(&mut self, level: LogLevel, text: &str) {
+        let sequence = self.snapshot.notices.last().map_or(0, |notice| notice.sequence + 1);
+        let text = crate::text::visible(&self.fixed.pipeline.redactor.redact(text)).as_ref().into();
+        self.snapshot.notices.push(Notice { sequence, at: Timestamp::now(), level, text });
+        if self.snapshot.notices.len() > NOTICES {
+            self.snapshot.notices.remove(0);
+        }
+        self.dirty = true;
+    }
+
+    fn mark_stale(&mut self, index: usize) {
+        if let Some(stale) = self.stale.get_mut(index) {
+            *stale = true;
+        }
+        self.dirty = true;
+    }
+
+    fn publish(&mut self) {
+        self.dirty = false;
+        self.published = Instant::now();
+        self.snapshot.revision += 1;
+        self.snapshot.approvals = self.desk.views();
+        self.snapshot.calls = self.calls.views();
+        self.snapshot.log_dropped = (self.fixed.log_dropped)();
+        let catalog = self.snapshot.catalog.clone();
+        for (index, server) in self.servers.iter().enumerate() {
+            let stale = self.stale.get_mut(index).is_none_or(std::mem::take);
+            let view = || Arc::<ServerView>::new(server.view(&catalog));
+            match self.snapshot.servers.get_mut(index) {
+                Some(known) if stale => *known = view(),
+                Some(_) => {}
+                None => self.snapshot.servers.push(view()),
+            }
+        }
+        self.outlets.snapshots.send_replace(Arc::new(self.snapshot.clone()));
+    }
+}
+
+/// An empty snapshot of a company.
+pub(super) fn first_snapshot(company: Arc<str>, config_file: Arc<str>, read_only: bool) -> Snapshot {
+    Snapshot {
+        revision: 0,
+        company,
+        config_file,
+        read_only,
+        servers: Vec::new(),
+        catalog: Arc::new(Catalog::default()),
+        approvals: Vec::new(),
+        calls: Vec::new(),
+        log: Ring::new(LOG_RECORDS),
+        log_dropped: 0,
+        notices: Vec::new(),
+        audit: AuditHealth::Good,
+        listener: None,
+        stopping: false,
+    }
+}

@@ -1,0 +1,181 @@
+//! Calls from received to finished, as lists and details show them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Timestamp;
+use crate::config::model::PolicyDecision;
+use crate::ids::{ApprovalId, CallId, SeatHandle, ServerName};
+use crate::tool::{Arguments, EffectClass, Flag};
+
+/// Who asks for a call.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Caller {
+    /// The person at this screen, or at the shell with `call`.
+    Console,
+    /// An agent that drives a seat.
+    Seat {
+        /// The seat.
+        seat: SeatHandle,
+        /// The agent's session, shortened for people.
+        session: Arc<str>,
+        /// Its client's name and version.
+        client: Arc<str>,
+    },
+}
+
+impl Caller {
+    /// `console` or `seat`: the audit's word.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Console => "console",
+            Self::Seat { .. } => "seat",
+        }
+    }
+
+    /// The seat, where there is one.
+    pub const fn seat(&self) -> Option<&SeatHandle> {
+        match self {
+            Self::Console => None,
+            Self::Seat { seat, .. } => Some(seat),
+        }
+    }
+}
+
+/// One call, from received to finished.
+#[derive(Clone, Debug)]
+pub struct CallView {
+    /// The call.
+    pub id: CallId,
+    /// When it was received.
+    pub at: Timestamp,
+    /// Who asked.
+    pub caller: Caller,
+    /// The catalogue name, or the name that was asked for where it did not resolve.
+    pub name: Arc<str>,
+    /// The server, where it resolved.
+    pub server: Option<ServerName>,
+    /// The name on the wire, where it resolved.
+    pub raw_name: Option<Arc<str>>,
+    /// The class at the time of the call, where it resolved.
+    pub class: Option<EffectClass>,
+    /// The flags at the time of the call.
+    pub flags: Vec<Flag>,
+    /// The arguments.
+    pub arguments: Option<Arguments>,
+    /// What the policy said: decision and what made it.
+    pub policy: Option<(PolicyDecision, Arc<str>)>,
+    /// Who decided, where somebody did: `person`, `shell:root`, `policy`.
+    pub decider: Option<Arc<str>>,
+    /// Where it stands.
+    pub phase: CallPhase,
+    /// Time from received to finished, waiting included.
+    pub elapsed: Option<Duration>,
+    /// Time from dispatched to finished.
+    pub ran: Option<Duration>,
+    /// What came back, for recent calls.
+    pub result: Option<Arc<ResultView>>,
+}
+
+/// Where a call stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CallPhase {
+    /// A person is asked.
+    Waiting(ApprovalId),
+    /// Sent to the server.
+    Running,
+    /// Answered. `is_error` is the tool's own word.
+    Done {
+        /// The tool reported an error of its own.
+        is_error: bool,
+    },
+    /// The server answered with a protocol error, or its result was refused.
+    Failed {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// Sent, and the answer was lost.
+    Unknown {
+        /// Why.
+        reason: Arc<str>,
+    },
+    /// A person said no.
+    Denied {
+        /// Their reason; empty when they gave none.
+        reason: Arc<str>,
+    },
+    /// Nobody decided in time.
+    Expired,
+    /// The question went away.
+    Withdrawn(Withdrawal),
+    /// Never asked: an unknown name, bad arguments, policy, `--read-only`, no audit.
+    Refused {
+        /// Why.
+        reason: Arc<str>,
+    },
+}
+
+impl CallPhase {
+    /// One word for lists.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting(_) => "waiting",
+            Self::Running => "running",
+            Self::Done { is_error: false } => "done",
+            Self::Done { is_error: true } => "tool error",
+            Self::Failed { .. } => "failed",
+            Self::Unknown { .. } => "unknown",
+            Self::Denied { .. } => "denied",
+            Self::Expired => "expired",
+            Self::Withdrawn(_) => "withdrawn",
+            Self::Refused { .. } => "refused",
+        }
+    }
+
+    /// True when nothing more will happen.
+    pub const fn is_over(&self) -> bool {
+        !matches!(self, Self::Waiting(_) | Self::Running)
+    }
+}
+
+/// Why a question went away.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Withdrawal {
+    /// The caller's connection or process is gone.
+    CallerGone,
+    /// The caller cancelled.
+    Cancelled,
+    /// The tool is not any more what was asked about.
+    DefinitionChanged,
+    /// The tool's server is gone or was disabled.
+    ServerGone,
+    /// The seat was stopped.
+    SeatStopped,
+    /// The program is ending.
+    Shutdown,
+}
+
+impl Withdrawal {
+    /// The words of screen and audit.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::CallerGone => "caller gone",
+            Self::Cancelled => "cancelled",
+            Self::DefinitionChanged => "definition changed",
+            Self::ServerGone => "server gone",
+            Self::SeatStopped => "seat stopped",
+            Self::Shutdown => "shutdown",
+        }
+    }
+}
+
+/// A result for people.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ResultView {
+    /// The whole text, sanitised for drawing line by line, redacted, not cut.
+    pub text: Arc<str>,
+    /// The tool reported an error of its own.
+    pub is_error: bool,
+    /// Secrets were replaced in it.
+    pub redacted: bool,
+}

@@ -1,0 +1,104 @@
+//! What is true: the one immutable picture of the engine that screens and commands read.
+//!
+//! Published by [`super::core`] on a `watch` channel, at most every 33 ms and only when something changed.
+//! Every text in it has passed the sanitiser and the redactor.
+
+mod approval;
+mod call;
+mod server;
+
+use std::sync::Arc;
+
+pub use approval::{ApprovalView, History, Tier};
+pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
+pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
+
+use super::ring::Ring;
+use crate::clock::Timestamp;
+use crate::tool::Catalog;
+
+/// The engine at one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Counts up with each publication.
+    pub revision: u64,
+    /// The company's name.
+    pub company: Arc<str>,
+    /// The configuration file as shown to people.
+    pub config_file: Arc<str>,
+    /// True under `--read-only`: nobody may decide, call, restart or change anything.
+    pub read_only: bool,
+    /// Connections in the order of the configuration.
+    pub servers: Vec<Arc<ServerView>>,
+    /// The tools of all connections that have been listed.
+    pub catalog: Arc<Catalog>,
+    /// Questions waiting for a person, oldest first.
+    pub approvals: Vec<Arc<ApprovalView>>,
+    /// Calls, oldest first.
+    pub calls: Vec<Arc<CallView>>,
+    /// Our own diagnostics.
+    pub log: Ring<LogRecord>,
+    /// Log records that were dropped because the program could not keep up.
+    pub log_dropped: u64,
+    /// Things a person should be told, oldest first, newest at most 64.
+    pub notices: Vec<Notice>,
+    /// Whether the audit can be written.
+    pub audit: AuditHealth,
+    /// Address of the HTTP surfaces, when they are on.
+    pub listener: Option<Arc<str>>,
+    /// True once the engine is going down.
+    pub stopping: bool,
+}
+
+/// One record of our own diagnostics.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogRecord {
+    /// When.
+    pub at: Timestamp,
+    /// Its level.
+    pub level: LogLevel,
+    /// The event's name: `server_stderr_tail`.
+    pub event: Arc<str>,
+    /// The server it is about, where there is one.
+    pub server: Option<Arc<str>>,
+    /// The other fields as `key=value`, sanitised and redacted, on one line.
+    pub text: Arc<str>,
+}
+
+/// Levels of our own diagnostics.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LogLevel {
+    /// Only with `--debug`.
+    Debug,
+    /// In the normal course of things.
+    Info,
+    /// Something to look at.
+    Warn,
+    /// Something failed.
+    Error,
+}
+
+/// Something a person should be told once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Notice {
+    /// Counts up over the run.
+    pub sequence: u64,
+    /// When.
+    pub at: Timestamp,
+    /// How loud.
+    pub level: LogLevel,
+    /// One line.
+    pub text: Arc<str>,
+}
+
+/// Whether the audit can be written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum AuditHealth {
+    /// It can.
+    Good,
+    /// It cannot: every call that is not a proven read is refused.
+    Broken {
+        /// Why.
+        reason: Arc<str>,
+    },
+}

@@ -1,0 +1,100 @@
+//! Finding and reading what the person wrote: the configuration and the theme.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::cli::Global;
+use crate::config::diagnostic::Diagnostic;
+use crate::config::expand::{Environment, ProcessEnvironment};
+use crate::config::model::{Config, Source, TuiSettings, Unresolved};
+use crate::config::{self, Loaded};
+use crate::ids::ServerName;
+use crate::tui;
+use crate::tui::theme::load::NAMES;
+
+/// Longest theme file that is read, in bytes.
+const LONGEST_THEME: u64 = 64 << 10;
+
+/// A valid configuration with what should be said about it.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The configuration and its warnings.
+    pub loaded: Arc<Loaded>,
+    /// Variables without a value, with the server that needs them.
+    pub unresolved: Vec<(ServerName, Unresolved)>,
+}
+
+impl Document {
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// Warnings.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.loaded.warnings
+    }
+}
+
+/// Finds, reads and validates the configuration.
+///
+/// # Errors
+/// Every problem of the document at once.
+pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
+    let source = config::find(global.config.as_deref(), &ProcessEnvironment);
+    let loaded = config::load_source(&source)?;
+    let enabled = loaded.config.servers.iter().filter(|server| server.enabled && server.shared);
+    let unresolved = enabled
+        .flat_map(|server| {
+            let missing = server.resolve(&ProcessEnvironment).err().unwrap_or_default();
+            missing.into_iter().map(|missing| (server.name.clone(), missing))
+        })
+        .collect();
+    Ok(Document { unresolved, loaded: Arc::new(loaded) })
+}
+
+/// The screen that the command line, the configuration and the terminal ask for.
+///
+/// # Errors
+/// One line that names the theme or key and what is wrong with it.
+pub fn screen(global: &Global, config: &Config) -> Result<tui::Options, String> {
+    let asked = global.theme.as_deref().or(config.tui.theme.as_deref()).map(Arc::<str>::from);
+    let own = match asked.as_deref() {
+        Some(name) if !NAMES.contains(&name) => Some(read_theme(name, config)?),
+        _ => None,
+    };
+    let settings = TuiSettings { theme: asked, ..config.tui.clone() };
+    tui::Options::new(settings, &ProcessEnvironment, own.as_deref()).map_err(|error| error.to_string())
+}
+
+fn read_theme(name: &str, config: &Config) -> Result<String, String> {
+    let shown = crate::text::visible(name).into_owned();
+    if name.contains(['/', '\\']) || name.starts_with('.') {
+        return Err(format!("theme \"{shown}\": a theme is named without a path and without .yaml"));
+    }
+    let folders = theme_folders(config);
+    let files: Vec<PathBuf> = folders.iter().map(|folder| folder.join(format!("{name}.yaml"))).collect();
+    let Some(file) = files.iter().find(|file| file.is_file()) else {
+        let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+        let shipped = NAMES.join(", ");
+        return Err(format!("there is no theme \"{shown}\"; shipped are {shipped}; looked in {}", places.join(" and ")));
+    };
+    if std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONGEST_THEME) {
+        return Err(format!("{}: longer than {LONGEST_THEME} bytes", file.display()));
+    }
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn theme_folders(config: &Config) -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    let home = |name: &str| ProcessEnvironment.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if let Some(base) = home("XDG_CONFIG_HOME").or_else(|| home("HOME").map(|home| home.join(".config"))) {
+        folders.push(base.join("crewlet-tui/themes"));
+    }
+    if let Source::File(path) = &config.source
+        && let Some(folder) = path.parent()
+    {
+        folders.push(folder.join("themes"));
+    }
+    folders
+}

@@ -1,0 +1,156 @@
+//! The parts that every engine of this program is put together from: process, state folder, log, audit, names.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::task::JoinHandle;
+
+use super::Document;
+use crate::cli::{Exit, Global};
+use crate::config::diagnostic::{self, Severity};
+use crate::config::expand::{Environment, ProcessEnvironment};
+use crate::engine::audit::{self, Audit, Opened};
+use crate::engine::gate::Attendance;
+use crate::engine::handle::Handle;
+use crate::engine::snapshot::LogLevel;
+use crate::engine::start::{self, Options};
+use crate::engine::state_dir::{self, StateDir};
+use crate::ids::{CallId, ServerName};
+use crate::logging::{self, Logging};
+use crate::secret::Redactor;
+use crate::tool::names::Names;
+
+const NAMES_FILE: &str = "names.json";
+
+/// What has to hold before anything else happens: files are made private, TLS has a provider.
+pub fn prepare_process() {
+    state_dir::set_umask();
+    // Fails only when one is installed already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// The user at this terminal, for the audit.
+pub fn user() -> Arc<str> {
+    let known = ["USER", "LOGNAME"].into_iter().find_map(|name| ProcessEnvironment.get(name));
+    known.filter(|name| !name.is_empty()).map_or_else(|| "unknown".into(), Arc::from)
+}
+
+/// State folder, log and audit of one run.
+pub(super) struct Parts {
+    pub(super) state: StateDir,
+    pub(super) redactor: Redactor,
+    pub(super) logging: Logging,
+    pub(super) audit: Audit,
+    pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
+}
+
+/// Where the state folder of this configuration is.
+pub(super) fn state_path(global: &Global, document: &Document) -> Result<PathBuf, String> {
+    let config = document.config();
+    match global.state_dir.clone().or_else(|| config.engine.state_dir.clone()) {
+        Some(path) => Ok(path),
+        None => StateDir::default_path(&config.company, &config.source, &ProcessEnvironment)
+            .map_err(|error| error.to_string()),
+    }
+}
+
+/// Where the state folder is, for commands that read it without an engine.
+///
+/// # Errors
+/// When it depends on a configuration that is invalid, or on a home folder that there is not.
+pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
+    if let Some(path) = &global.state_dir {
+        return Ok(path.clone());
+    }
+    let document = super::load(global).map_err(|problems| (Exit::Config, diagnostic::render(&problems)))?;
+    state_path(global, &document).map_err(|problem| (Exit::Failed, problem))
+}
+
+impl Parts {
+    /// Opens what one run needs.
+    pub(super) fn open(global: &Global, document: &Document, stderr: logging::Stderr) -> Result<Self, String> {
+        let state = StateDir::open(state_path(global, document)?).map_err(|error| error.to_string())?;
+        let redactor = Redactor::default();
+        let logs = state.logs();
+        let logging = logging::init(&logging::Options {
+            dir: Some(&logs),
+            detail: if global.debug { logging::Detail::Debug } else { logging::Detail::Normal },
+            redactor: redactor.clone(),
+            stderr,
+        });
+        document.loaded.log();
+        let (audit, opened) = audit::open(&state, &audit::new_instance()).map_err(|error| error.to_string())?;
+        let mut first_notices = mended(&opened);
+        for warning in document.warnings() {
+            let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
+            first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
+        }
+        for server in document.config().servers.iter().filter(|server| !server.shared) {
+            let text = format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
+            first_notices.push((LogLevel::Warn, text.into()));
+        }
+        Ok(Self { state, redactor, logging, audit, first_notices })
+    }
+
+    /// Starts the engine on these parts.
+    pub(super) fn start(
+        &mut self,
+        document: &Document,
+        attendance: Attendance,
+        only: Option<ServerName>,
+    ) -> (Handle, JoinHandle<()>) {
+        let state = self.state.clone();
+        let demo = self.state.demo();
+        let dropped = self.logging.dropped.clone();
+        // What is left behind is a feed that has ended.
+        let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);
+        let options = Options {
+            environment: Arc::new(ProcessEnvironment),
+            attendance,
+            person: format!("person:{}", user()).into(),
+            audit: self.audit.clone(),
+            names: read_names(&self.state),
+            names_changed: Box::new(move |names| write_names(&state, names)),
+            redactor: self.redactor.clone(),
+            log,
+            log_dropped: Arc::new(move || dropped.pane()),
+            only,
+            own_children: vec![(crate::demo::DIR_VARIABLE.into(), demo.display().to_string().into())],
+            connectors: std::collections::HashMap::new(),
+            first_notices: std::mem::take(&mut self.first_notices),
+        };
+        start::start(document.config(), options)
+    }
+}
+
+/// What was found and mended in the trail, for people.
+fn mended(opened: &Opened) -> Vec<(LogLevel, Arc<str>)> {
+    let count = |calls: &[CallId], what: &str| match calls {
+        [] => None,
+        [call] => Some(format!("an earlier run ended while call {call} {what}")),
+        calls => Some(format!("an earlier run ended while {} calls {what}", calls.len())),
+    };
+    let calls = [
+        count(&opened.unknown, "was on its way: its outcome is unknown"),
+        count(&opened.withdrawn, "waited for a decision: withdrawn"),
+        count(&opened.unsent, "was approved and not yet sent: it did not run"),
+    ];
+    let broken = opened.broken.as_ref().map(ToString::to_string);
+    let texts = calls.into_iter().flatten().chain(opened.notes.iter().cloned()).chain(broken);
+    texts.map(|text| (LogLevel::Warn, text.into())).collect()
+}
+
+fn read_names(state: &StateDir) -> Names {
+    let Ok(text) = std::fs::read_to_string(state.file(NAMES_FILE)) else { return Names::default() };
+    serde_json::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(file = NAMES_FILE, %error, "names_unreadable");
+        Names::default()
+    })
+}
+
+fn write_names(state: &StateDir, names: &Names) {
+    let written = serde_json::to_vec_pretty(names).map_err(std::io::Error::from);
+    if let Err(error) = written.and_then(|bytes| state.write_atomic(NAMES_FILE, &bytes)) {
+        tracing::warn!(file = NAMES_FILE, %error, "names_not_written");
+    }
+}

@@ -1,0 +1,226 @@
+//! Which name a tool goes by: unique, stable, and never handed from one server to another.
+//!
+//! The catalogue name is prefix and raw name; where two servers want the same one, the server first by name order
+//! has it and the other tool is called `<server>_<name>`. The exposed name is the same made fit for agents. Both
+//! are remembered per (server, raw name), and the incumbent wins: a name that somebody learnt keeps meaning the
+//! same tool when servers come and go. The engine keeps the remembered names in its state folder.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::arguments::Digest;
+
+/// The longest exposed name, in characters.
+const MAX_EXPOSED: usize = 64;
+
+/// The two names of a tool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Named {
+    /// The catalogue name.
+    pub name: Arc<str>,
+    /// The name that agents see.
+    pub exposed: Arc<str>,
+}
+
+/// A tool that could not have the name it wanted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Collision {
+    /// The name.
+    pub wanted: Arc<str>,
+    /// The server that has it.
+    pub serving: Arc<str>,
+    /// The server whose tool was renamed.
+    pub server: Arc<str>,
+    /// The name it got.
+    pub renamed: Arc<str>,
+}
+
+/// A tool that needs a name: server, raw name, and prefix with raw name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Wanted {
+    /// The server's bare name.
+    pub server: Arc<str>,
+    /// The name on the wire.
+    pub raw: Arc<str>,
+    /// `tool_prefix` and raw name.
+    pub name: Arc<str>,
+}
+
+/// The remembered names.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Names {
+    remembered: BTreeSet<Remembered>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+struct Remembered {
+    server: Arc<str>,
+    raw: Arc<str>,
+    /// Prefix and raw name at that time: a changed prefix is a changed name.
+    wanted: Arc<str>,
+    name: Arc<str>,
+    exposed: Arc<str>,
+}
+
+impl Names {
+    /// Names for all of `wanted`, by (server, raw name), and the collisions among them. Nothing is remembered yet.
+    pub fn assign(&self, wanted: &[Wanted]) -> (HashMap<(Arc<str>, Arc<str>), Named>, Vec<Collision>) {
+        let known: HashMap<(&str, &str), &Remembered> =
+            self.remembered.iter().map(|r| ((&*r.server, &*r.raw), r)).collect();
+        let mut owners: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
+        let mut exposed_taken: HashSet<Arc<str>> = HashSet::new();
+        for remembered in &self.remembered {
+            owners.insert(remembered.name.clone(), remembered.server.clone());
+            exposed_taken.insert(remembered.exposed.clone());
+        }
+        let mut named = HashMap::new();
+        let mut collisions = Vec::new();
+        let mut order: Vec<&Wanted> = wanted.iter().collect();
+        order.sort();
+        for tool in order {
+            let key = (tool.server.clone(), tool.raw.clone());
+            if let Some(incumbent) = known.get(&(&*tool.server, &*tool.raw))
+                && incumbent.wanted == tool.name
+            {
+                let names = Named { name: incumbent.name.clone(), exposed: incumbent.exposed.clone() };
+                named.insert(key, names);
+                continue;
+            }
+            let name = free_name(tool, &owners);
+            if name != tool.name
+                && let Some(serving) = owners.get(&tool.name)
+            {
+                collisions.push(Collision {
+                    wanted: tool.name.clone(),
+                    serving: serving.clone(),
+                    server: tool.server.clone(),
+                    renamed: name.clone(),
+                });
+            }
+            owners.insert(name.clone(), tool.server.clone());
+            let exposed = free_exposed(&name, &tool.server, &tool.raw, &exposed_taken);
+            exposed_taken.insert(exposed.clone());
+            named.insert(key, Named { name, exposed });
+        }
+        (named, collisions)
+    }
+
+    /// Remembers the names of `wanted` as [`Names::assign`] gives them. True when that changed anything.
+    pub fn remember(&mut self, wanted: &[Wanted]) -> bool {
+        let (named, _) = self.assign(wanted);
+        let before = self.remembered.clone();
+        for tool in wanted {
+            let Some(names) = named.get(&(tool.server.clone(), tool.raw.clone())) else { continue };
+            self.remembered.retain(|r| !(r.server == tool.server && r.raw == tool.raw && r.wanted != tool.name));
+            self.remembered.insert(Remembered {
+                server: tool.server.clone(),
+                raw: tool.raw.clone(),
+                wanted: tool.name.clone(),
+                name: names.name.clone(),
+                exposed: names.exposed.clone(),
+            });
+        }
+        self.remembered != before
+    }
+}
+
+fn free_name(tool: &Wanted, owners: &BTreeMap<Arc<str>, Arc<str>>) -> Arc<str> {
+    if !owners.contains_key(&tool.name) {
+        return tool.name.clone();
+    }
+    let mut name = format!("{}_{}", tool.server, tool.name);
+    let mut count = 2;
+    while owners.contains_key(name.as_str()) {
+        name = format!("{}_{}_{count}", tool.server, tool.name);
+        count += 1;
+    }
+    name.into()
+}
+
+fn free_exposed(name: &str, server: &str, raw: &str, taken: &HashSet<Arc<str>>) -> Arc<str> {
+    let fit: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();
+    if fit.len() <= MAX_EXPOSED && !fit.is_empty() && !taken.contains(fit.as_str()) {
+        return fit.into();
+    }
+    // A hash of the whole keeps names apart that share their start. Each round hashes something else.
+    for round in 0_u32.. {
+        let hash = Digest::of(format!("{server}\0{raw}\0{round}").as_bytes()).short();
+        let room = MAX_EXPOSED - hash.len() - 1;
+        let start: String = fit.chars().take(room).collect();
+        let candidate = format!("{start}_{hash}");
+        if !taken.contains(candidate.as_str()) {
+            return candidate.into();
+        }
+    }
+    fit.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn want(server: &str, raw: &str) -> Wanted {
+        Wanted { server: server.into(), raw: raw.into(), name: raw.into() }
+    }
+
+    fn name_of(names: &Names, wanted: &[Wanted], server: &str, raw: &str) -> (String, String) {
+        let (named, _) = names.assign(wanted);
+        let names = &named[&(Arc::from(server), Arc::from(raw))];
+        (names.name.to_string(), names.exposed.to_string())
+    }
+
+    #[test]
+    fn the_server_first_by_name_has_the_plain_name() {
+        let wanted = [want("b", "delete"), want("a", "delete")];
+        let names = Names::default();
+        assert_eq!(name_of(&names, &wanted, "a", "delete").0, "delete");
+        assert_eq!(name_of(&names, &wanted, "b", "delete").0, "b_delete");
+        let (_, collisions) = names.assign(&wanted);
+        assert_eq!(collisions.len(), 1);
+        assert_eq!(&*collisions[0].serving, "a");
+    }
+
+    #[test]
+    fn an_incumbent_keeps_its_name_when_an_earlier_server_appears_or_it_goes_away() {
+        let mut names = Names::default();
+        assert!(names.remember(&[want("b", "delete")]));
+        assert_eq!(name_of(&names, &[want("a", "delete"), want("b", "delete")], "b", "delete").0, "delete");
+        assert_eq!(name_of(&names, &[want("a", "delete")], "a", "delete").0, "a_delete");
+        assert!(!names.remember(&[want("b", "delete")]));
+    }
+
+    #[test]
+    fn exposed_names_are_fit_unique_and_stable() {
+        let long = "x".repeat(60);
+        let wanted = [
+            want("a", "a.b/c d"),
+            want("a", &format!("{long}_first_of_two")),
+            want("a", &format!("{long}_second_of_two")),
+            want("b", "a_b_c_d"),
+            want("b", "a.b.c.d"),
+            want("c", "名前"),
+        ];
+        let (named, _) = Names::default().assign(&wanted);
+        let exposed: HashSet<_> = named.values().map(|n| n.exposed.clone()).collect();
+        assert_eq!(exposed.len(), wanted.len());
+        for name in &exposed {
+            assert!((1..=64).contains(&name.len()), "{name}");
+            assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'), "{name}");
+        }
+        let (again, _) = Names::default().assign(&wanted);
+        assert_eq!(named, again);
+    }
+
+    #[test]
+    fn a_changed_prefix_is_a_changed_name() {
+        let mut names = Names::default();
+        names.remember(&[want("a", "get")]);
+        let prefixed = Wanted { name: "x_get".into(), ..want("a", "get") };
+        assert_eq!(name_of(&names, std::slice::from_ref(&prefixed), "a", "get").0, "x_get");
+        assert!(names.remember(std::slice::from_ref(&prefixed)));
+        assert_eq!(names.remembered.len(), 1);
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests of [`super::Ui`] without a terminal.

@@ -1,0 +1,123 @@
+//! Words and glyphs for classes, hints, flags, callers and phases, so that every view says them alike.
+//!
+//! The card and the tools, approvals and calls panes use it. It draws nothing itself.
+
+use super::paint::Span;
+use crate::engine::snapshot::{CallPhase, Caller, CredentialView, Tier};
+use crate::tool::{EffectClass, Flag, Hint, HintName};
+use crate::tui::theme::{Role, Theme};
+
+/// The role of a class.
+pub const fn class_role(class: EffectClass) -> Role {
+    match class {
+        EffectClass::Read => Role::ClassRead,
+        EffectClass::Write => Role::ClassWrite,
+        EffectClass::Destructive => Role::ClassDestructive,
+        EffectClass::Unknown => Role::ClassUnknown,
+    }
+}
+
+/// The word of a class: only the loud one is in capitals.
+pub const fn class_word(class: EffectClass) -> &'static str {
+    match class {
+        EffectClass::Read => "read",
+        EffectClass::Write => "write",
+        EffectClass::Destructive => "DESTRUCTIVE",
+        EffectClass::Unknown => "unknown",
+    }
+}
+
+/// The badge of a class.
+pub fn class(class: EffectClass) -> Span {
+    Span::new(class_role(class), class_word(class))
+}
+
+/// The glyph of a hint: yes, no, nobody said.
+pub fn hint(hint: Hint, theme: &Theme) -> Span {
+    let (role, unicode, ascii) = match hint {
+        Hint::Yes => (Role::HintYes, "✓", "y"),
+        Hint::No => (Role::HintNo, "✗", "n"),
+        Hint::Unknown => (Role::HintUnknown, "?", "?"),
+    };
+    Span::new(role, if theme.ascii { ascii } else { unicode })
+}
+
+/// The role of a hint's word.
+pub const fn hint_role(hint: Hint) -> Role {
+    match hint {
+        Hint::Yes => Role::HintYes,
+        Hint::No => Role::HintNo,
+        Hint::Unknown => Role::HintUnknown,
+    }
+}
+
+/// The letter of a hint in a table's head.
+pub const fn hint_letter(name: HintName) -> &'static str {
+    match name {
+        HintName::ReadOnly => "R",
+        HintName::Destructive => "D",
+        HintName::Idempotent => "I",
+        HintName::OpenWorld => "O",
+    }
+}
+
+/// What a flag means, in words.
+pub const fn flag(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Contradictory => "contradictory: it says read only and destructive at once; the worse one counts",
+        Flag::MalformedHints => "malformed hints: it states a hint with something that is not true or false",
+        Flag::SchemaNotAnObject => "its input schema does not describe an object; agents are given an empty one",
+        Flag::ListCut => "its server's list was cut, so more tools may exist",
+    }
+}
+
+/// Who asks, short: the seat, or the person at the screen.
+pub fn caller_short(caller: &Caller) -> &str {
+    match caller {
+        Caller::Console => "you",
+        Caller::Seat { seat, .. } => seat.as_str(),
+    }
+}
+
+/// Who asks, whole.
+pub fn caller_long(caller: &Caller) -> String {
+    match caller {
+        Caller::Console => "you, at this screen".to_owned(),
+        Caller::Seat { seat, session, client } => format!("{client} · seat {seat} · session {session}"),
+    }
+}
+
+/// The role of a call's phase.
+pub const fn phase_role(phase: &CallPhase) -> Role {
+    match phase {
+        CallPhase::Waiting(_) => Role::Alert,
+        CallPhase::Running => Role::Starting,
+        CallPhase::Done { is_error: false } => Role::Ready,
+        CallPhase::Done { is_error: true } | CallPhase::Unknown { .. } => Role::Warning,
+        CallPhase::Failed { .. } => Role::Failed,
+        CallPhase::Denied { .. } | CallPhase::Expired | CallPhase::Withdrawn(_) | CallPhase::Refused { .. } => {
+            Role::Stopped
+        }
+    }
+}
+
+/// Where a credential comes from and whether it is there; never its value.
+pub fn credential(credential: &CredentialView) -> String {
+    let names: Vec<String> = credential.variables.iter().map(|name| format!("${{{name}}}")).collect();
+    let field = &credential.field;
+    match (names.is_empty(), credential.set) {
+        (true, true) => format!("{field} set in the configuration"),
+        (true, false) => format!("{field} not set"),
+        (false, true) => format!("{field} set from {}", names.join(", ")),
+        (false, false) => format!("{field} not set: {} has no value", names.join(", ")),
+    }
+}
+
+/// How a yes is given in a tier.
+pub const fn tier(tier: Tier) -> &'static str {
+    match tier {
+        Tier::Press => "y",
+        Tier::Arm => "y y",
+        Tier::Type => "type",
+    }
+}

@@ -1,0 +1,513 @@
+//! The engine through its handle: scripted servers in memory, paused time, and the trail that calls leave.
+
+#[path = "support/scripted.rs"]
+mod scripted;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crewlet_tui::config::expand::Environment;
+use crewlet_tui::config::model::Source;
+use crewlet_tui::engine::audit::{Audit, Decision, Kind, MemoryTrail, Outcome};
+use crewlet_tui::engine::command::{Command, Verdict};
+use crewlet_tui::engine::connection::Connector;
+use crewlet_tui::engine::gate::Attendance;
+use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent, Handle};
+use crewlet_tui::engine::snapshot::{ApprovalView, CallPhase, Caller, Snapshot, Withdrawal};
+use crewlet_tui::engine::start::{self, Options};
+use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
+use crewlet_tui::secret::Redactor;
+use crewlet_tui::tool::{Arguments, Digest};
+use scripted::{Reaction, Scripted};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+const CONFIG: &str = r#"
+name: Acme
+mcp_servers:
+  - name: notes
+    command: in-memory
+"#;
+
+struct NoVariables;
+
+impl Environment for NoVariables {
+    fn get(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+struct Bench {
+    handle: Handle,
+    engine: JoinHandle<()>,
+    server: Scripted,
+    trail: MemoryTrail,
+    redactor: Redactor,
+}
+
+fn tool(name: &str, annotations: Value) -> Value {
+    json!({"name": name, "description": "a tool", "inputSchema": {"type": "object"}, "annotations": annotations})
+}
+
+fn delete() -> Value {
+    json!({
+        "name": "delete", "description": "removes a note",
+        "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}, "confirm": {"type": "boolean"}}},
+        "annotations": {"readOnlyHint": false, "destructiveHint": true},
+    })
+}
+
+fn tools() -> Vec<Value> {
+    vec![
+        tool("get", json!({"readOnlyHint": true})),
+        tool("append", json!({"readOnlyHint": false, "destructiveHint": false})),
+        tool("put", json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true})),
+        tool("mystery", json!({})),
+        delete(),
+    ]
+}
+
+async fn bench() -> Bench {
+    bench_with(CONFIG, Attendance::Person).await
+}
+
+async fn bench_with(config: &str, attendance: Attendance) -> Bench {
+    let server = Scripted::new(tools());
+    let config = crewlet_tui::config::load(config, &Source::File("config.yaml".into())).expect("a valid config").config;
+    let (audit, trail) = Audit::memory();
+    let redactor = Redactor::default();
+    let connector: Arc<dyn Connector> = Arc::new(server.clone());
+    let options = Options {
+        environment: Arc::new(NoVariables),
+        attendance,
+        person: "person:ada".into(),
+        audit,
+        names: Default::default(),
+        names_changed: Box::new(|_| {}),
+        redactor: redactor.clone(),
+        log: mpsc::channel(1).1,
+        log_dropped: Arc::new(|| 0),
+        only: None,
+        own_children: Vec::new(),
+        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+        first_notices: Vec::new(),
+    };
+    let (handle, engine) = start::start(&config, options);
+    let bench = Bench { handle, engine, server, trail, redactor };
+    let ready = |s: &Arc<Snapshot>| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready());
+    bench.until(ready).await;
+    bench
+}
+
+fn request(tool: &str, arguments: &str) -> CallRequest {
+    CallRequest {
+        caller: Caller::Seat { seat: "release".into(), session: "s1".into(), client: "test 1".into() },
+        tool: tool.into(),
+        arguments: Arguments::parse(arguments).expect("arguments"),
+        consent: Consent::None,
+        cancel: CancellationToken::new(),
+    }
+}
+
+impl Bench {
+    async fn until(&self, what: impl FnMut(&Arc<Snapshot>) -> bool) -> Arc<Snapshot> {
+        let mut snapshots = self.handle.snapshots();
+        let found = tokio::time::timeout(Duration::from_secs(120), snapshots.wait_for(what)).await;
+        found.expect("in time").expect("a running engine").clone()
+    }
+
+    async fn call(&self, tool: &str, arguments: &str) -> CallReport {
+        self.handle.call(request(tool, arguments)).await.expect("a report")
+    }
+
+    fn start_call(&self, request: CallRequest) -> JoinHandle<CallReport> {
+        let handle = self.handle.clone();
+        tokio::spawn(async move { handle.call(request).await.expect("a report") })
+    }
+
+    async fn question(&self) -> Arc<ApprovalView> {
+        self.until(|snapshot| !snapshot.approvals.is_empty()).await.approvals[0].clone()
+    }
+
+    async fn question_after(&self, earlier: &ApprovalView) -> Arc<ApprovalView> {
+        let newer = |snapshot: &Arc<Snapshot>| snapshot.approvals.first().is_some_and(|now| now.id != earlier.id);
+        self.until(newer).await.approvals[0].clone()
+    }
+
+    fn decide(&self, question: &ApprovalView, verdict: Verdict) {
+        let command = Command::Decide {
+            approval: question.id,
+            arguments: question.arguments.digest(),
+            fingerprint: question.entry.fingerprint,
+            verdict,
+        };
+        self.handle.send(command).expect("taken");
+    }
+
+    /// `received asked decided(approved) …` of all calls, in order.
+    fn story(&self) -> Vec<String> {
+        let records = self.trail.records();
+        let word = |record: &crewlet_tui::engine::audit::Record| match (record.kind, record.decision, record.outcome) {
+            (Kind::Decided, Some(decision), _) => decision.as_str().to_owned(),
+            (Kind::Finished, _, Some(outcome)) => format!("finished {}", outcome.as_str()),
+            (kind, ..) => kind.as_str().to_owned(),
+        };
+        records.iter().map(word).collect()
+    }
+
+    async fn stop(self) {
+        self.handle.send(Command::Shutdown).expect("taken");
+        self.engine.await.expect("the engine ends in order");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_runs_unasked_and_leaves_intent_before_the_outcome() {
+    let bench = bench().await;
+    let report = bench.call("get", r#"{"id":"a"}"#).await;
+    assert_eq!(report.phase, CallPhase::Done { is_error: false });
+    assert_eq!(&*report.message, "ok");
+    assert_eq!(bench.server.ledger(), [("get".to_owned(), r#"{"id":"a"}"#.to_owned())]);
+    assert_eq!(bench.story(), ["received", "dispatched", "finished done"]);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_shown_is_what_is_sent_hashed_and_recorded() {
+    let bench = bench().await;
+    let sent = r#"{"z":1.10,"id":"aé","big":9007199254740993,"confirm":false,"a":{"y":-0,"b":[]}}"#;
+    let call = bench.start_call(request("delete", sent));
+    let question = bench.question().await;
+    let expected = r#"{"a":{"b":[],"y":-0},"big":9007199254740993,"confirm":true,"id":"aé","z":1.10}"#;
+    assert_eq!(question.arguments.canonical(), expected);
+    assert!(question.confirm_set);
+    assert_eq!(bench.server.ledger(), [], "nothing is sent before the decision");
+    bench.decide(&question, Verdict::Approve);
+    let report = call.await.unwrap();
+    assert_eq!(report.phase, CallPhase::Done { is_error: false });
+    assert_eq!(bench.server.ledger(), [("delete".to_owned(), expected.to_owned())]);
+    assert_eq!(bench.story(), ["received", "asked", "approved", "dispatched", "finished done"]);
+    let digest = Digest::of(expected.as_bytes());
+    assert_eq!(question.arguments.digest(), digest);
+    assert!(bench.trail.records().iter().all(|record| record.args_sha256 == Some(digest)));
+    let decided = bench.trail.records().into_iter().find(|record| record.kind == Kind::Decided).unwrap();
+    assert_eq!(decided.decider.as_deref(), Some("person:ada"));
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denied_call_never_runs_and_says_who_and_why() {
+    let bench = bench().await;
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    let question = bench.question().await;
+    bench.decide(&question, Verdict::Deny { reason: "wrong note".into() });
+    let report = call.await.unwrap();
+    assert_eq!(report.phase, CallPhase::Denied { reason: "wrong note".into() });
+    assert!(report.message.contains("denied by a person: wrong note"), "{}", report.message);
+    assert_eq!(bench.server.ledger(), []);
+    assert_eq!(bench.story(), ["received", "asked", "denied"]);
+    // The next question about the same tool knows.
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    let question = bench.question_after(&question).await;
+    assert_eq!((question.history.approved, question.history.denied), (0, 1));
+    assert_eq!(question.history.last_denial.as_deref(), Some("wrong note"));
+    assert_eq!(question.history.same_arguments, Some((1, "denied".into())));
+    bench.decide(&question, Verdict::Approve);
+    call.await.unwrap();
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unclassified_tool_asks_and_an_explicit_write_does_not() {
+    let bench = bench().await;
+    assert_eq!(bench.call("append", "{}").await.phase, CallPhase::Done { is_error: false });
+    let call = bench.start_call(request("mystery", "{}"));
+    let question = bench.question().await;
+    assert_eq!(&*question.policy_by, "class unknown -> ask (default)");
+    bench.decide(&question, Verdict::Deny { reason: String::new() });
+    call.await.unwrap();
+    assert_eq!(bench.server.ledger().len(), 1);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_of_three_waiting_calls_is_decided_for_itself() {
+    for position in 0..3 {
+        let bench = bench().await;
+        let calls: Vec<_> =
+            ["a", "b", "c"].map(|id| bench.start_call(request("delete", &json!({"id": id}).to_string()))).into();
+        let snapshot = bench.until(|snapshot| snapshot.approvals.len() == 3).await;
+        let chosen = snapshot.approvals[position].clone();
+        bench.decide(&chosen, Verdict::Approve);
+        let after = bench.until(|snapshot| snapshot.approvals.len() == 2).await;
+        assert!(after.approvals.iter().all(|waiting| waiting.id != chosen.id));
+        bench
+            .until(|snapshot| snapshot.calls.iter().any(|call| call.phase == CallPhase::Done { is_error: false }))
+            .await;
+        let ledger = bench.server.ledger();
+        assert_eq!(ledger.len(), 1);
+        assert_eq!(Digest::of(ledger[0].1.as_bytes()), chosen.arguments.digest());
+        bench.stop().await;
+        for call in calls {
+            call.await.unwrap();
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_expires_and_a_late_decision_does_nothing_and_says_so() {
+    let bench = bench().await;
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    let question = bench.question().await;
+    let report = call.await.unwrap();
+    assert_eq!(report.phase, CallPhase::Expired);
+    assert!(report.elapsed >= Duration::from_secs(300) && report.elapsed < Duration::from_secs(301));
+    bench.decide(&question, Verdict::Approve);
+    let snapshot = bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("too late"))).await;
+    assert!(snapshot.approvals.is_empty());
+    assert_eq!(bench.server.ledger(), []);
+    assert_eq!(bench.story(), ["received", "asked", "expired"]);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_that_gives_up_takes_its_question_along() {
+    let bench = bench().await;
+    let request = request("delete", r#"{"id":"a"}"#);
+    let cancel = request.cancel.clone();
+    let call = bench.start_call(request);
+    let question = bench.question().await;
+    cancel.cancel();
+    let report = call.await.unwrap();
+    assert_eq!(report.phase, CallPhase::Withdrawn(Withdrawal::Cancelled));
+    bench.decide(&question, Verdict::Approve);
+    bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("too late"))).await;
+    assert_eq!(bench.server.ledger(), []);
+    assert_eq!(bench.story(), ["received", "asked", "withdrawn"]);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_turns_milder_while_a_call_waits_is_asked_about_anew() {
+    let bench = bench().await;
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    let first = bench.question().await;
+    let mut milder = delete();
+    milder["annotations"] = json!({"readOnlyHint": true});
+    bench.server.change_tools([milder]).await;
+    let second = bench.question_after(&first).await;
+    assert_ne!(first.entry.fingerprint, second.entry.fingerprint);
+    assert_eq!(second.arguments.canonical(), r#"{"id":"a"}"#, "confirm is set for destructive tools only");
+    bench.decide(&first, Verdict::Approve);
+    bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("too late"))).await;
+    assert_eq!(bench.server.ledger(), []);
+    bench.decide(&second, Verdict::Approve);
+    assert_eq!(call.await.unwrap().phase, CallPhase::Done { is_error: false });
+    assert_eq!(bench.story(), ["received", "asked", "withdrawn", "asked", "approved", "dispatched", "finished done"]);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_is_unknown_and_nothing_is_sent_twice() {
+    for (name, asks) in [("append", false), ("delete", true), ("mystery", true)] {
+        let bench = bench().await;
+        bench.server.react([Reaction::HangUp]);
+        let call = bench.start_call(request(name, r#"{"id":"a"}"#));
+        if asks {
+            let question = bench.question().await;
+            bench.decide(&question, Verdict::Approve);
+        }
+        let report = call.await.unwrap();
+        assert!(matches!(report.phase, CallPhase::Unknown { .. }), "{name}: {:?}", report.phase);
+        assert!(report.message.contains("may have run"), "{}", report.message);
+        assert_eq!(bench.server.ledger().len(), 1, "{name}");
+        assert_eq!(bench.trail.records().last().and_then(|record| record.outcome), Some(Outcome::Unknown));
+        bench.until(|snapshot| snapshot.servers[0].restarts > 0 && snapshot.servers[0].status.is_ready()).await;
+        assert_eq!(bench.server.ledger().len(), 1, "{name} is not replayed after the restart");
+        bench.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_not_answered_in_time_is_unknown_and_cancelled_upstream() {
+    let bench = bench().await;
+    bench.server.react([Reaction::Silence]);
+    let report = bench.call("append", "{}").await;
+    assert!(matches!(report.phase, CallPhase::Unknown { .. }), "{:?}", report.phase);
+    assert!(report.message.contains("300 s"), "{}", report.message);
+    assert_eq!(bench.call("append", "{}").await.phase, CallPhase::Done { is_error: false }, "the connection stays up");
+    assert!(bench.server.methods().contains(&"notifications/cancelled".to_owned()));
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_audit_only_proven_reads_run() {
+    let bench = bench().await;
+    bench.trail.set_broken(Some("no space left on device"));
+    bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("no space left"))).await;
+    for name in ["append", "mystery", "delete"] {
+        let report = bench.call(name, "{}").await;
+        assert!(matches!(report.phase, CallPhase::Refused { .. }), "{name}: {:?}", report.phase);
+    }
+    assert_eq!(bench.server.ledger(), []);
+    assert_eq!(bench.call("get", "{}").await.phase, CallPhase::Done { is_error: false });
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nobody_can_decide_nothing_is_asked() {
+    for attendance in [Attendance::Nobody, Attendance::ReadOnly] {
+        let bench = bench_with(CONFIG, attendance).await;
+        let report = bench.call("delete", r#"{"id":"a"}"#).await;
+        assert!(matches!(report.phase, CallPhase::Refused { .. }), "{:?}", report.phase);
+        assert_eq!(bench.call("get", "{}").await.phase, CallPhase::Done { is_error: false });
+        assert_eq!(bench.server.ledger().len(), 1);
+        assert_eq!(bench.story()[..2], ["received", "refused"]);
+        bench.stop().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn consent_at_the_shell_satisfies_ask_and_never_type() {
+    let typed = format!("{CONFIG}engine: {{ approvals: {{ unknown: type }} }}\n");
+    let bench = bench_with(&typed, Attendance::Nobody).await;
+    let shell = |tool: &str| CallRequest { consent: Consent::Shell("ada".into()), ..request(tool, "{}") };
+    let report = bench.handle.call(shell("delete")).await.unwrap();
+    assert_eq!(report.phase, CallPhase::Done { is_error: false });
+    let record = bench.trail.records().into_iter().find(|record| record.kind == Kind::Dispatched).unwrap();
+    assert_eq!(record.decider.as_deref(), Some("shell:ada"));
+    let report = bench.handle.call(shell("mystery")).await.unwrap();
+    assert!(matches!(report.phase, CallPhase::Refused { .. }), "{:?}", report.phase);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn unknown_names_are_refused_and_recorded() {
+    let bench = bench().await;
+    for name in ["nothing", "notes/nothing", "", "\u{1b}[2J"] {
+        let report = bench.call(name, "{}").await;
+        assert!(matches!(report.phase, CallPhase::Refused { .. }), "{:?}", report.phase);
+        assert!(!report.message.contains('\u{1b}'));
+    }
+    assert_eq!(bench.story(), ["refused"; 4]);
+    assert_eq!(bench.call("notes/get", "{}").await.phase, CallPhase::Done { is_error: false });
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn results_are_redacted_and_never_cut() {
+    let bench = bench().await;
+    bench.redactor.learn([crewlet_tui::secret::Secret::new("canary-3f9a1c77")]);
+    let long = "x".repeat(300_000);
+    let text = format!("{long}canary-3f9a1c77\u{1b}[31m end");
+    bench.server.react([Reaction::Result(json!({"content": [{"type": "text", "text": text}]}))]);
+    let report = bench.call("get", r#"{"token":"canary-3f9a1c77"}"#).await;
+    assert!(report.message.len() > long.len());
+    assert!(report.message.ends_with("[REDACTED:secret][31m end"));
+    let snapshot = bench.until(|snapshot| !snapshot.calls.is_empty()).await;
+    let seen = format!("{:?} {:?}", snapshot.calls, bench.trail.records());
+    assert!(!seen.contains("canary-3f9a1c77"));
+    let shown = snapshot.calls[0].arguments.as_ref().unwrap();
+    assert_eq!(shown.canonical(), r#"{"token":"[REDACTED:secret]"}"#);
+    assert_eq!(bench.server.ledger()[0].1, r#"{"token":"canary-3f9a1c77"}"#, "the server gets the real value");
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_protocol_error_is_a_failure_and_a_tool_error_is_an_answer() {
+    let bench = bench().await;
+    bench.server.react([
+        Reaction::Error(-32602, "no such note"),
+        Reaction::Result(json!({"content": [{"type": "text", "text": "not found"}], "isError": true})),
+    ]);
+    let report = bench.call("get", "{}").await;
+    assert!(
+        matches!(&report.phase, CallPhase::Failed { reason } if reason.contains("no such note")),
+        "{:?}",
+        report.phase
+    );
+    let report = bench.call("get", "{}").await;
+    assert_eq!(report.phase, CallPhase::Done { is_error: true });
+    assert_eq!(bench.server.ledger().len(), 2, "an answer is no reason to send again");
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ending_withdraws_what_waits_and_records_it() {
+    let bench = bench().await;
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    bench.question().await;
+    let (trail, server) = (bench.trail.clone(), bench.server.clone());
+    bench.stop().await;
+    assert_eq!(call.await.unwrap().phase, CallPhase::Withdrawn(Withdrawal::Shutdown));
+    assert_eq!(server.ledger(), []);
+    let last = trail.records().last().cloned().unwrap();
+    assert_eq!((last.kind, last.decision), (Kind::Decided, Some(Decision::Withdrawn)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_disabled_server_withdraws_its_questions_and_takes_no_calls() {
+    let bench = bench().await;
+    let notes = ConnectionName::new("notes");
+    let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
+    bench.question().await;
+    bench.handle.send(Command::Disable(notes.clone())).unwrap();
+    assert_eq!(call.await.unwrap().phase, CallPhase::Withdrawn(Withdrawal::ServerGone));
+    bench.until(|snapshot| snapshot.servers[0].status.word() == "disabled").await;
+    let report = bench.call("get", "{}").await;
+    assert!(matches!(&report.phase, CallPhase::Failed { reason } if reason.contains("disabled")), "{:?}", report.phase);
+    bench.handle.send(Command::Enable(notes)).unwrap();
+    bench.until(|snapshot| snapshot.servers[0].status.is_ready()).await;
+    assert_eq!(bench.call("get", "{}").await.phase, CallPhase::Done { is_error: false });
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_persons_own_call_passes_the_same_gate() {
+    let bench = bench().await;
+    let id = CallId::fresh();
+    let command = Command::Call { call: id.clone(), tool: "delete".into(), arguments: Arguments::empty() };
+    bench.handle.send(command).unwrap();
+    let question = bench.question().await;
+    assert_eq!((&question.call, &question.caller), (&id, &Caller::Console));
+    bench.handle.send(Command::Cancel(id.clone())).unwrap();
+    bench.until(|s| s.calls.iter().any(|c| c.id == id && matches!(c.phase, CallPhase::Withdrawn(_)))).await;
+    assert_eq!(bench.server.ledger(), []);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
+    let config = format!("{CONFIG}  - name: other\n    command: other\n    env: {{ TOKEN: \"${{MISSING_TOKEN}}\" }}\n");
+    let server = Scripted::new(tools());
+    let config = crewlet_tui::config::load(&config, &Source::File("config.yaml".into())).expect("valid").config;
+    let (audit, _) = Audit::memory();
+    let connector: Arc<dyn Connector> = Arc::new(server);
+    let options = Options {
+        environment: Arc::new(NoVariables),
+        attendance: Attendance::Person,
+        person: "person:ada".into(),
+        audit,
+        names: Default::default(),
+        names_changed: Box::new(|_| {}),
+        redactor: Redactor::default(),
+        log: mpsc::channel(1).1,
+        log_dropped: Arc::new(|| 0),
+        only: None,
+        own_children: Vec::new(),
+        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+        first_notices: Vec::new(),
+    };
+    let (handle, engine) = start::start(&config, options);
+    let mut snapshots = handle.snapshots();
+    let snapshot =
+        snapshots.wait_for(|s| s.servers.iter().any(|server| server.status.is_ready())).await.unwrap().clone();
+    let failed = snapshot.servers.iter().find(|server| server.server.as_str() == "other").unwrap();
+    let headline = failed.status.failure().expect("failed").headline.to_string();
+    assert!(headline.contains("MISSING_TOKEN is not set (mcp_servers[1].env.TOKEN"), "{headline}");
+    handle.send(Command::Shutdown).unwrap();
+    engine.await.unwrap();
+}

@@ -1,0 +1,237 @@
+//! Real third-party servers, driven by the real binary: connect, list, call, refuse, approve, fail with a tail.
+//!
+//! `tests/support/install_real_servers.sh` installs them. Where they are not installed each test says so and ends.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn home() -> PathBuf {
+    let chosen = std::env::var_os("CREWLET_REAL_SERVERS").map(PathBuf::from);
+    chosen.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/real-servers"))
+}
+
+/// The path of an installed server, or `None` after saying that the test is skipped.
+fn installed(path: &str) -> Option<PathBuf> {
+    let path = home().join(path);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is not installed (tests/support/install_real_servers.sh)", path.display());
+    None
+}
+
+fn npm(name: &str) -> Option<PathBuf> {
+    installed(&format!("npm/node_modules/.bin/{name}"))
+}
+
+fn pypi(name: &str) -> Option<PathBuf> {
+    installed(&format!("py/{name}/bin/{name}"))
+}
+
+/// A company with one server, in a folder of its own. `{mark}` in its text stands for that folder: set as a
+/// variable, it finds every process that works for it.
+struct Company {
+    folder: tempfile::TempDir,
+}
+
+impl Company {
+    fn new(server: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let server = server.replace("{mark}", &folder.path().display().to_string());
+        let indented: String = server.lines().map(|line| format!("    {line}\n")).collect();
+        let config = format!("name: Real\nmcp_servers:\n  - name: real\n{indented}");
+        fs::write(folder.path().join("config.yaml"), config).expect("a config");
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_crewlet-tui"))
+            .args(["--config", &self.path().join("config.yaml").display().to_string()])
+            .args(["--state-dir", &self.path().join("state").display().to_string()])
+            .args(arguments)
+            .stdin(std::process::Stdio::null())
+            .output()
+            .expect("the binary runs")
+    }
+
+    fn tools(&self) -> Vec<Value> {
+        let output = self.run(&["tools", "--json"]);
+        assert!(output.status.success(), "{}", told(&output));
+        serde_json::from_slice(&output.stdout).expect("a JSON array")
+    }
+
+    fn call(&self, tool: &str, arguments: &str, more: &[&str]) -> (i32, Value) {
+        let output = self.run(&[&["call", tool, "--json", "--args", arguments], more].concat());
+        let code = output.status.code().expect("an exit code");
+        (code, serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output))))
+    }
+
+    fn audit(&self) -> String {
+        fs::read_to_string(self.path().join("state/audit.jsonl")).expect("a trail")
+    }
+}
+
+fn told(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn text(report: &Value) -> &str {
+    report["content"][0]["text"].as_str().unwrap_or_default()
+}
+
+fn tool<'t>(tools: &'t [Value], name: &str) -> &'t Value {
+    tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no tool {name}"))
+}
+
+#[test]
+fn everything_lists_and_answers() {
+    let Some(command) = npm("mcp-server-everything") else { return };
+    let company = Company::new(&format!("command: {}\nargs: [stdio]", command.display()));
+    let tools = company.tools();
+    assert!(tools.len() >= 8, "{} tools", tools.len());
+    assert!(tools.iter().all(|tool| tool["annotations"]["destructive"] != Value::Null));
+    let (code, report) = company.call("echo", r#"{"message":"grüße 👋"}"#, &["--approve"]);
+    assert_eq!(code, 0, "{report}");
+    assert!(text(&report).contains("grüße 👋"), "{report}");
+}
+
+#[test]
+fn filesystem_asks_before_it_overwrites_and_does_what_was_approved() {
+    let Some(command) = npm("mcp-server-filesystem") else { return };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let scratch = scratch.path().canonicalize().expect("a real path");
+    let company = Company::new(&format!("command: {}\nargs: [\"{}\"]", command.display(), scratch.display()));
+    let tools = company.tools();
+    assert_eq!(tool(&tools, "read_text_file")["class"], "read");
+    assert_eq!(tool(&tools, "write_file")["class"], "destructive");
+    assert_eq!(tool(&tools, "write_file")["sources"]["destructive"], "server");
+    let file = scratch.join("note.txt");
+    let arguments = serde_json::json!({"path": file.display().to_string(), "content": "approved"}).to_string();
+    let (code, report) = company.call("write_file", &arguments, &[]);
+    assert_eq!((code, report["outcome"].as_str()), (3, Some("refused")), "{report}");
+    assert!(!file.exists(), "a refused call does nothing");
+    let (code, report) = company.call("write_file", &arguments, &["--approve"]);
+    assert_eq!((code, report["outcome"].as_str()), (0, Some("done")), "{report}");
+    assert_eq!(fs::read_to_string(&file).expect("written"), "approved");
+    let read = serde_json::json!({"path": file.display().to_string()}).to_string();
+    let (code, report) = company.call("real/read_text_file", &read, &[]);
+    assert_eq!((code, text(&report)), (0, "approved"), "{report}");
+    let trail = company.audit();
+    assert_eq!(trail.lines().filter(|line| line.contains(r#""kind":"dispatched""#)).count(), 2);
+    let verified = company.run(&["audit", "verify"]);
+    assert!(verified.status.success(), "{}", told(&verified));
+}
+
+#[test]
+fn memory_keeps_its_graph_where_it_is_told() {
+    let Some(command) = npm("mcp-server-memory") else { return };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let file = scratch.path().join("graph.json");
+    let company =
+        Company::new(&format!("command: {}\nenv: {{ MEMORY_FILE_PATH: \"{}\" }}", command.display(), file.display()));
+    let entity = r#"{"entities":[{"name":"Ada","entityType":"person","observations":["likes proofs"]}]}"#;
+    let (code, report) = company.call("create_entities", entity, &["--approve"]);
+    assert_eq!(code, 0, "{report}");
+    assert!(fs::read_to_string(file).expect("written").contains("likes proofs"));
+}
+
+#[test]
+fn git_reports_a_scratch_repository() {
+    let Some(command) = pypi("mcp-server-git") else { return };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let repository = scratch.path().display().to_string();
+    let git =
+        |arguments: &[&str]| Command::new("git").arg("-C").arg(&repository).args(arguments).output().expect("git");
+    assert!(git(&["init", "-q"]).status.success());
+    fs::write(scratch.path().join("new.txt"), "new").expect("written");
+    let company = Company::new(&format!("command: {}\nargs: [--repository, \"{repository}\"]", command.display()));
+    let arguments = serde_json::json!({"repo_path": repository}).to_string();
+    let (code, report) = company.call("git_status", &arguments, &["--approve"]);
+    assert_eq!(code, 0, "{report}");
+    assert!(text(&report).contains("new.txt"), "{report}");
+}
+
+#[test]
+fn time_answers_and_says_what_is_wrong() {
+    let Some(command) = pypi("mcp-server-time") else { return };
+    let company = Company::new(&format!("command: {}", command.display()));
+    let (code, report) = company.call("get_current_time", r#"{"timezone":"UTC"}"#, &["--approve"]);
+    assert_eq!(code, 0, "{report}");
+    let (code, report) = company.call("get_current_time", r#"{"timezone":"Nowhere/Land"}"#, &["--approve"]);
+    assert_eq!((code, report["is_error"].as_bool()), (1, Some(true)), "{report}");
+}
+
+#[test]
+fn a_slow_server_with_many_tools_comes_up() {
+    let Some(command) = pypi("mcp-atlassian") else { return };
+    let company = Company::new(&format!(
+        "command: {}\nenv:\n  JIRA_URL: https://jira.invalid\n  JIRA_USERNAME: nobody\n  JIRA_API_TOKEN: not-a-token\n  CONFLUENCE_URL: https://wiki.invalid\n  CONFLUENCE_USERNAME: nobody\n  CONFLUENCE_API_TOKEN: not-a-token\n  MARK: \"{{mark}}\"",
+        command.display()
+    ));
+    let tools = company.tools();
+    assert!(tools.len() >= 60, "{} tools", tools.len());
+    assert!(tools.iter().any(|tool| tool["class"] == "read"));
+    assert_no_process(&company);
+}
+
+#[test]
+fn a_wrapper_is_gone_with_its_server() {
+    let Some(_) = npm("tavily-mcp") else { return };
+    let company = Company::new(&format!(
+        "command: npm\nargs: [exec, --offline, --, tavily-mcp]\ncwd: \"{}\"\nenv: {{ TAVILY_API_KEY: not-a-key, MARK: \"{{mark}}\" }}",
+        home().join("npm").display(),
+    ));
+    let tools = company.tools();
+    assert!(!tools.is_empty());
+    assert_no_process(&company);
+}
+
+#[test]
+fn a_server_without_credentials_fails_and_says_why() {
+    let Some(command) = npm("mcp-server-slack") else { return };
+    let company = Company::new(&format!("command: {}\nrestart: never", command.display()));
+    let output = company.run(&["check", "--connect", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["servers"][0]["status"], "failed");
+    let reason = report["servers"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("exit 1") && reason.contains("SLACK_BOT_TOKEN"), "{reason}");
+    assert_eq!(tails(&company), 1, "exactly one tail for the failed start");
+}
+
+#[test]
+fn a_server_that_dies_at_import_says_what_is_missing() {
+    let Some(command) = pypi("mcp-linear") else { return };
+    let company = Company::new(&format!("command: {}\nrestart: never", command.display()));
+    let output = company.run(&["check", "--connect", "--json"]);
+    assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let reason = report["servers"][0]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("Error"), "the last line of the traceback: {reason}");
+    assert_eq!(tails(&company), 1);
+}
+
+/// `server_stderr_tail` events in the log file.
+fn tails(company: &Company) -> usize {
+    let logs = fs::read_dir(company.path().join("state/logs")).expect("a log folder");
+    let texts = logs.map(|file| fs::read_to_string(file.expect("a log file").path()).expect("readable"));
+    texts.map(|text| text.matches("server_stderr_tail").count()).sum()
+}
+
+/// No process is left that has the company's mark in its environment.
+fn assert_no_process(company: &Company) {
+    let mark = company.path().display().to_string();
+    let processes = fs::read_dir("/proc").expect("/proc");
+    for process in processes.flatten() {
+        let Ok(environment) = fs::read(process.path().join("environ")) else { continue };
+        let left = String::from_utf8_lossy(&environment).contains(&format!("MARK={mark}"));
+        assert!(!left, "left behind: {}", process.path().display());
+    }
+}

@@ -1,0 +1,155 @@
+//! A scripted MCP server in memory: it answers what the test tells it to and keeps a ledger of executed calls.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use crewlet_tui::engine::connection::Connector;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream};
+
+/// What the server does with one `tools/call`, after it wrote the ledger.
+#[derive(Clone, Debug)]
+pub enum Reaction {
+    /// Answers with this result.
+    Result(Value),
+    /// Answers with a JSON-RPC error.
+    Error(i64, &'static str),
+    /// Never answers.
+    Silence,
+    /// Closes the connection before it answers.
+    HangUp,
+}
+
+#[derive(Default)]
+struct State {
+    tools: Vec<Value>,
+    reactions: VecDeque<Reaction>,
+    ledger: Vec<(String, String)>,
+    received: Vec<Value>,
+    notify: Vec<tokio::sync::mpsc::Sender<()>>,
+}
+
+/// The server; clones share one state.
+#[derive(Clone, Default)]
+pub struct Scripted {
+    state: Arc<Mutex<State>>,
+}
+
+impl Scripted {
+    /// A server with these tools; every call is answered with the text `ok` unless told otherwise.
+    pub fn new(tools: impl IntoIterator<Item = Value>) -> Self {
+        let server = Self::default();
+        server.state.lock().expect("state").tools = tools.into_iter().collect();
+        server
+    }
+
+    /// The next calls are treated like this, in order.
+    pub fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
+        self.state.lock().expect("state").reactions.extend(reactions);
+    }
+
+    /// Replaces the tools and says so to every open connection.
+    pub async fn change_tools(&self, tools: impl IntoIterator<Item = Value>) {
+        let notify = {
+            let mut state = self.state.lock().expect("state");
+            state.tools = tools.into_iter().collect();
+            state.notify.clone()
+        };
+        for connection in notify {
+            let _ = connection.send(()).await;
+        }
+    }
+
+    /// Executed calls: raw name and the arguments exactly as received.
+    pub fn ledger(&self) -> Vec<(String, String)> {
+        self.state.lock().expect("state").ledger.clone()
+    }
+
+    /// Everything that was received, methods first.
+    pub fn methods(&self) -> Vec<String> {
+        let state = self.state.lock().expect("state");
+        state.received.iter().filter_map(|message| Some(message.get("method")?.as_str()?.to_owned())).collect()
+    }
+
+    async fn serve(self, input: DuplexStream, mut output: DuplexStream) {
+        let mut lines = BufReader::new(input).lines();
+        let (notify, mut changed) = tokio::sync::mpsc::channel(8);
+        self.state.lock().expect("state").notify.push(notify);
+        loop {
+            let answer = tokio::select! {
+                line = lines.next_line() => match line {
+                    Ok(Some(line)) => match self.answer(&line) {
+                        Some(answer) => answer,
+                        None => return,
+                    },
+                    _ => return,
+                },
+                Some(()) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})],
+            };
+            for message in answer {
+                if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Messages to send, or `None` to hang up.
+    fn answer(&self, line: &str) -> Option<Vec<Value>> {
+        let message: Value = serde_json::from_str(line).expect("a JSON message");
+        let id = message.get("id").cloned();
+        let mut state = self.state.lock().expect("state");
+        state.received.push(message.clone());
+        let Some(id) = id else { return Some(Vec::new()) };
+        let result = |result: Value| Some(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]);
+        let error = |code: i64, text: &str| {
+            Some(vec![json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}})])
+        };
+        match message.get("method").and_then(Value::as_str) {
+            Some("initialize") => result(json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {"listChanged": true}},
+                "serverInfo": {"name": "scripted", "version": "1"},
+            })),
+            Some("tools/list") => result(json!({"tools": state.tools})),
+            Some("tools/call") => {
+                state.ledger.push(called(line));
+                match state.reactions.pop_front() {
+                    None => result(json!({"content": [{"type": "text", "text": "ok"}]})),
+                    Some(Reaction::Result(value)) => result(value),
+                    Some(Reaction::Error(code, text)) => error(code, text),
+                    Some(Reaction::Silence) => Some(Vec::new()),
+                    Some(Reaction::HangUp) => None,
+                }
+            }
+            _ => error(-32601, "Method not found"),
+        }
+    }
+}
+
+/// Name and arguments of a `tools/call`, the arguments byte for byte.
+fn called(line: &str) -> (String, String) {
+    #[derive(serde::Deserialize)]
+    struct Frame<'a> {
+        #[serde(borrow)]
+        params: Params<'a>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Params<'a> {
+        name: String,
+        #[serde(borrow)]
+        arguments: &'a RawValue,
+    }
+    let frame: Frame<'_> = serde_json::from_str(line).expect("a tools/call");
+    (frame.params.name, frame.params.arguments.get().to_owned())
+}
+
+impl Connector for Scripted {
+    fn connect(&self) -> (Box<dyn AsyncWrite + Send + Unpin>, Box<dyn AsyncRead + Send + Unpin>) {
+        let (to_server, input) = tokio::io::duplex(1 << 20);
+        let (output, from_server) = tokio::io::duplex(1 << 20);
+        tokio::spawn(self.clone().serve(input, output));
+        (Box::new(to_server), Box::new(from_server))
+    }
+}
