@@ -125,5 +125,5 @@ async fn panicked(tasks: &mut JoinSet<()>) {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

@@ -86,7 +86,7 @@ async fn read_messages(reader: impl AsyncRead + Unpin, messages: mpsc::Sender<In
                         }
                     }
                 }
-                None => noise.push(LineKind::Noise, &text.chars().take(NOISE_CHARS).collect::<String>()),
+                None => drop(noise.push(LineKind::Noise, &text.chars().take(NOISE_CHARS).collect::<String>())),
             }
         }
         line.clear();

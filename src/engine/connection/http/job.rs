@@ -57,7 +57,11 @@ impl Job {
     /// Hands on the messages in `text`. True once the answer was among them.
     async fn take(&self, text: &str, session: Option<&str>) -> bool {
         let mut answered = false;
-        for message in message::read(text).unwrap_or_default() {
+        for mut message in message::read(text).unwrap_or_default() {
+            // Middleware refuses without repeating the id; this POST carried one request, so it is about that.
+            if let Incoming::Response { id: id @ None, outcome: Err(_) } = &mut message {
+                *id = self.id;
+            }
             if let Incoming::Response { id, outcome } = &message {
                 let ours = self.id.is_some() && *id == self.id;
                 answered |= ours;

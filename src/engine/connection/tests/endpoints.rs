@@ -99,8 +99,8 @@ fn json_answer(body: &Value) -> Response {
 }
 
 fn sse_answer(bodies: &[Value]) -> Response {
-    let events: String =
-        bodies.iter().map(|body| format!(": hello\r\nevent: message\r\ndata: {body}\r\n\r\n")).collect();
+    let event = |body: &Value| format!(": hello\r\nevent: message\r\ndata: {body}\r\n\r\n");
+    let events = bodies.iter().map(event).collect::<Vec<_>>().concat();
     (200, "Content-Type: text/event-stream; charset=utf-8\r\n".to_owned(), events)
 }
 

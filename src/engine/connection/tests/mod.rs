@@ -1,6 +1,8 @@
 //! Tests of connections through [`super::start`]: scripted in-memory servers with paused time, and real children where
 //! calls are needed (`tests/connections.rs` has the others).
 
+#![allow(clippy::needless_pass_by_value, reason = "scripts read better with values")]
+
 mod calls;
 mod children;
 mod endpoints;
