@@ -2,7 +2,10 @@
 //!
 //! Needs Linux (`/proc`) and `python3`. Tests that call tools stand beside the code.
 
+#![allow(clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail by panicking")]
+
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -407,7 +410,7 @@ impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Recorder {
     fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
         let mut fields = String::new();
         event.record(&mut |field: &tracing::field::Field, value: &dyn std::fmt::Debug| {
-            fields.push_str(&format!("{}={value:?} ", field.name()));
+            let _ = write!(fields, "{}={value:?} ", field.name());
         });
         self.0.lock().expect("unpoisoned").push((event.metadata().level().to_string(), fields));
     }

@@ -1,5 +1,15 @@
 //! The engine through its handle: scripted servers in memory, paused time, and the trail that calls leave.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says why"
+)]
+
 #[path = "support/scripted.rs"]
 mod scripted;
 

@@ -2,6 +2,16 @@
 //!
 //! `tests/support/install_real_servers.sh` installs them. Where they are not installed each test says so and ends.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says why"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,6 +1,16 @@
 //! The house rules that a test can see: which module may mention what, file sizes, file headers, and that the
 //! logic names no vendor.
 
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says why"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 

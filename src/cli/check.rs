@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Exit, Global, complain, print};
 use crate::config::diagnostic::{self, Diagnostic, Severity};
-use crate::config::model::Unresolved;
+use crate::config::resolve::Owner;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
 use crate::run::{self, Document};
@@ -19,9 +19,13 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
         }
     };
     let mut diagnostics = document.warnings().to_vec();
-    diagnostics.extend(unresolved(&document));
+    diagnostics.extend(document.unresolved.iter().map(|(_, problem)| Diagnostic::from(problem)));
     if let Err(problem) = run::screen(global, document.config()) {
-        diagnostics.push(Diagnostic::file(document.config().source.file_name(), problem, "see themes/ for the shipped ones"));
+        diagnostics.push(Diagnostic::file(
+            document.config().source.file_name(),
+            problem,
+            "see themes/ for the shipped ones",
+        ));
         report(&diagnostics, None, json);
         return Exit::Config;
     }
@@ -32,20 +36,10 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
     run::one_shot(global, run::Wanted::AllServers, |session| async move {
         let snapshot = session.handle.snapshot();
         report(&diagnostics, Some(&connected(&snapshot)), json);
-        let down = |status: &ConnectionStatus| !matches!(status, ConnectionStatus::Ready { .. } | ConnectionStatus::Disabled);
+        let down =
+            |status: &ConnectionStatus| !matches!(status, ConnectionStatus::Ready { .. } | ConnectionStatus::Disabled);
         if snapshot.servers.iter().any(|server| down(&server.status)) { Exit::Failed } else { Exit::Fine }
     })
-}
-
-/// Variables without a value: the document is valid, but the servers that need them would not come up.
-fn unresolved(document: &Document) -> Vec<Diagnostic> {
-    let diagnostic = |problem: &Unresolved| Diagnostic {
-        line: problem.place.line,
-        path: problem.path.to_string(),
-        message: problem.to_string(),
-        ..Diagnostic::file(problem.place.file.clone(), "", format!("set {} in the environment", problem.variable))
-    };
-    document.unresolved.iter().map(|(_, problem)| diagnostic(problem)).collect()
 }
 
 struct Row {
@@ -57,7 +51,7 @@ struct Row {
 
 fn declared(document: &Document) -> Vec<Row> {
     let row = |server: &crate::config::model::Server| {
-        let missing = document.unresolved.iter().find(|(name, _)| *name == server.name);
+        let missing = document.unresolved.iter().find(|(owner, _)| *owner == Owner::Server(server.name.clone()));
         Row {
             name: server.name.to_string(),
             status: match missing {

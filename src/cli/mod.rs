@@ -60,7 +60,7 @@ struct Cli {
 /// Options that stand before or after a command.
 #[derive(Args, Debug, Clone)]
 pub struct Global {
-    /// The configuration file [default: $CREWLET_CONFIG, ./config.yaml, $XDG_CONFIG_HOME/crewlet-tui/config.yaml,
+    /// The configuration file [default: `$CREWLET_CONFIG`, ./config.yaml, `$XDG_CONFIG_HOME/crewlet-tui/config.yaml`,
     /// else the built-in demo company]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -155,7 +155,7 @@ enum AuditCommand {
 /// Arguments of `call`.
 #[derive(Args, Debug, Clone)]
 pub struct CallArgs {
-    /// A catalogue name, or server/raw_name, which starts only that server
+    /// A catalogue name, or `server/raw_name`, which starts only that server
     pub tool: String,
     /// The arguments: a JSON object, @FILE, or - for standard input [default: {}]
     #[arg(long, value_name = "JSON|@FILE|-")]
@@ -227,7 +227,11 @@ fn audit_command(global: &Global, command: &AuditCommand) -> Exit {
     let done = match command {
         AuditCommand::Tail { lines, follow, json } => {
             let format = if *json { audit::Format::Json } else { audit::Format::Words };
-            if *follow { audit::follow(&dir, *lines, format, &mut out) } else { audit::tail(&dir, *lines, format, &mut out) }
+            if *follow {
+                audit::follow(&dir, *lines, format, &mut out)
+            } else {
+                audit::tail(&dir, *lines, format, &mut out)
+            }
         }
         AuditCommand::Verify => audit::verify(&dir, &mut out),
         AuditCommand::Export { since } => {

@@ -64,7 +64,9 @@ fn read_line(tier: Tier, name: &str) -> Option<String> {
     // away there is no terminal, and the whole word is still needed.
     let _ = rustix::termios::tcflush(&stdin, rustix::termios::QueueSelector::IFlush);
     complain(&match tier {
-        Tier::Type => format!("Type the tool's name, {}, to run it once; anything else denies it:", text::visible(name)),
+        Tier::Type => {
+            format!("Type the tool's name, {}, to run it once; anything else denies it:", text::visible(name))
+        }
         Tier::Press | Tier::Arm => "Type yes to run it once; anything else denies it and is the reason:".to_owned(),
     });
     let mut line = String::new();

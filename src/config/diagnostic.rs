@@ -1,6 +1,6 @@
 //! Problems with the document, for people and for scripts, and the report that collects them.
 //!
-//! The reader, the shape check and the lowering write into one [`Report`]; `check`, the start-up message and the
+//! The reader, the shape check and the lowering write into one `Report`; `check`, the start-up message and the
 //! reload notice show what comes out. Values of the document that may be secret never get into a message.
 
 use std::collections::HashSet;

@@ -3,12 +3,14 @@
 //! [`super::shape`] checks documents against them and [`super::schema`] makes the JSON Schema of them. A key that is
 //! not here is an error, except below [`Shape::Any`].
 
-use super::shape::{Key, Section, Shape};
+use super::shape::{Also, Key, Section, Shape};
 use Shape::{Any, Count, Flag, List, Map, Name, OneOf, Seconds, Template, Text, Texts};
 
 /// The document. Its keys of shape [`Shape::Any`] belong to a full Crewlet file and are not used here.
 pub(super) static ROOT: Section = Section {
     title: "config",
+    // A place for anchors.
+    also: Also::Prefix("x-"),
     keys: &[
         Key::optional("name", Name, "The company's name."),
         Key::optional("mcp_servers", List(&Shape::Section(&SERVER)), "The MCP servers to connect to."),
@@ -48,6 +50,7 @@ const fn unused(name: &'static str) -> Key {
 
 static SERVER: Section = Section {
     title: "server",
+    also: Also::Nothing,
     keys: &[
         Key::required("name", Name, "Unique; 1 to 64 letters, digits, `.`, `_` or `-`."),
         Key::optional(
@@ -82,6 +85,7 @@ static SERVER: Section = Section {
 
 static HINTS: Section = Section {
     title: "hints",
+    also: Also::Nothing,
     keys: &[
         Key::optional("title", Text, "A name for people."),
         Key::optional("read_only", Flag, "The tool changes nothing."),
@@ -99,6 +103,7 @@ const MCP_ENV: Shape = Map(&Map(&Shape::Value));
 
 static ROLE: Section = Section {
     title: "role",
+    also: Also::Nothing,
     keys: &[
         Key::required("name", Name, "The role's name."),
         Key::optional("kind", OneOf(&["agent", "human"]), "Who sits there; `agent` unless told otherwise."),
@@ -126,17 +131,34 @@ static ROLE: Section = Section {
         Key::optional("llm_judge", Any, "Not used by this program."),
         Key::optional("llm_sandbox", Any, "Not used by this program."),
         Key::optional("learning_enabled", Flag, "Not used by this program."),
-        Key::optional("sandbox", Any, "Not used by this program."),
+        Key::optional("sandbox", Shape::Section(&SANDBOX), "The code sandbox."),
         Key::optional("schedules", Any, "Not used by this program."),
-        Key::optional("workers", Any, "Worker templates."),
+        Key::optional("workers", List(&Shape::Section(&WORKER)), "Templates of workers that the role may start."),
         Key::optional("placement", Any, "Not used by this program."),
         Key::optional("project", Text, "The project it writes to."),
         Key::optional("space", Text, "The space it writes to."),
     ],
 };
 
+static SANDBOX: Section = Section {
+    title: "sandbox",
+    also: Also::Anything,
+    keys: &[Key::optional("enabled", Flag, "Whether the role may run code in a sandbox.")],
+};
+
+static WORKER: Section = Section {
+    title: "worker",
+    also: Also::Anything,
+    keys: &[
+        Key::required("name", Name, "The template's name."),
+        Key::optional("tools", List(&Name), "The tools that such a worker is given, as far as the role holds them."),
+    ],
+};
+
 static UNIT: Section = Section {
     title: "unit",
+    // The unit's channel on a chat system, named after the system; not used by this program.
+    also: Also::Suffix("_channel"),
     keys: &[
         Key::required("name", Name, "The unit's name."),
         Key::optional("id", Text, "A stable identifier."),
@@ -144,7 +166,6 @@ static UNIT: Section = Section {
         Key::optional("purpose", Text, "What the unit is there for."),
         Key::optional("lead", Text, "Name of the role that leads it; the parent's unless given."),
         Key::optional("goals", List(&Text), "What it wants to reach."),
-        Key::optional("slack_channel", Text, "Not used by this program."),
         Key::optional("knowledge", Any, "Not used by this program."),
         Key::optional("mcp_env", MCP_ENV, "Credentials that the unit's own roles inherit."),
         Key::optional("integrations", Any, "Identity on other systems."),
@@ -158,6 +179,7 @@ static UNIT: Section = Section {
 
 static ENGINE: Section = Section {
     title: "engine",
+    also: Also::Nothing,
     keys: &[
         Key::optional(
             "listen",
@@ -177,6 +199,7 @@ pub(super) const DECISIONS: &[&str] = &["allow", "ask", "type", "deny"];
 
 static APPROVALS: Section = Section {
     title: "approvals",
+    also: Also::Nothing,
     keys: &[
         Key::optional("read", OneOf(DECISIONS), "For tools proven to change nothing; `allow` unless told otherwise."),
         Key::optional(
@@ -208,6 +231,7 @@ static APPROVALS: Section = Section {
 
 static RULE: Section = Section {
     title: "rule",
+    also: Also::Nothing,
     keys: &[
         Key::required("tool", Name, "`server/tool` with `*` and `?`, on the server's own tool name."),
         Key::optional("seat", Name, "A handle with `*` and `?`; without it every caller."),
@@ -217,6 +241,7 @@ static RULE: Section = Section {
 
 static NATIVE: Section = Section {
     title: "native",
+    also: Also::Nothing,
     keys: &[
         Key::optional("tracker", Flag, "Work items; on unless told otherwise."),
         Key::optional("pages", Flag, "Pages; on unless told otherwise."),
@@ -225,6 +250,7 @@ static NATIVE: Section = Section {
 
 static AUTOPILOT: Section = Section {
     title: "autopilot",
+    also: Also::Nothing,
     keys: &[
         Key::required("id", Name, "Unique."),
         Key::required("seat", Name, "The handle of the seat whose inbox gets the prompt."),
@@ -244,6 +270,7 @@ pub(super) const SCOPES: &[&str] = &[
 
 static OPERATOR: Section = Section {
     title: "operator",
+    also: Also::Nothing,
     keys: &[
         Key::required("id", Name, "Unique; what the audit names."),
         Key::required("token", Shape::Value, "The bearer token: a reference such as `${VAR}`."),
@@ -260,6 +287,7 @@ static OPERATOR: Section = Section {
 
 static TUI: Section = Section {
     title: "tui",
+    also: Also::Nothing,
     keys: &[
         Key::optional("theme", Name, "The theme's name."),
         Key::optional("mouse", Flag, "Capture the mouse; off unless told otherwise."),

@@ -1,7 +1,7 @@
 //! The configuration: from YAML text to a model that cannot hold nonsense, all problems reported at once.
 //!
-//! [`load`] reads a document in three steps, each of which reports everything it finds: [`read`] makes a tree that
-//! knows its lines, [`shape`] checks it against the tables of [`keys`], [`lower`] makes the [`model`] of it. `check`,
+//! [`load`] reads a document in three steps, each of which reports everything it finds: `read` makes a tree that
+//! knows its lines, `shape` checks it against the tables of `keys`, `lower` makes the [`model`] of it. `check`,
 //! the start and the reload call it. References such as `${TOKEN}` are only filled in by [`model::Server::resolve`].
 
 pub mod diagnostic;

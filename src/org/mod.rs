@@ -113,6 +113,19 @@ pub struct Profile {
     pub identities: Vec<Identity>,
     /// Tokens a turn may use; kept, not used yet.
     pub token_budget: Option<NonZeroU32>,
+    /// Whether it may run code in a sandbox: `sandbox.enabled`.
+    pub sandbox: bool,
+    /// Templates of workers that it may start.
+    pub workers: Vec<WorkerTemplate>,
+}
+
+/// A template of a worker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkerTemplate {
+    /// Its name.
+    pub name: Arc<str>,
+    /// The tools it is given, as far as the seat holds them; a worker gets nothing that is not listed.
+    pub tools: Vec<Arc<str>>,
 }
 
 /// Who somebody is on another system.

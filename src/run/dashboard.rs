@@ -1,18 +1,21 @@
 //! The dashboard: the engine behind the screen, and every way out of both.
 
 use std::io::IsTerminal;
+use std::panic::AssertUnwindSafe;
 
-use tokio::signal::unix::{SignalKind, signal as listen};
+use futures_util::FutureExt;
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::document;
 use super::one_shot::end;
-use super::parts::Parts;
+use super::parts::{self, Parts};
+use super::{Document, document};
 use crate::cli::{Exit, Global, complain};
 use crate::config::diagnostic;
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
 use crate::logging::Stderr;
+use crate::secret::Redactor;
 use crate::tui;
 
 /// Opens the dashboard and runs it until the person leaves or a signal ends it.
@@ -28,59 +31,53 @@ pub fn dashboard(global: &Global) -> Exit {
             return Exit::Config;
         }
     };
-    let options = match document::screen(global, document.config()) {
-        Ok(options) => options,
+    match document::screen(global, document.config()) {
+        Ok(options) => open(global, &document, options).unwrap_or_else(|problem| {
+            complain(&problem);
+            Exit::Failed
+        }),
         Err(problem) => {
             complain(&problem);
-            return Exit::Config;
+            Exit::Config
         }
-    };
-    let mut parts = match Parts::open(global, &document, Stderr::Quiet) {
-        Ok(parts) => parts,
-        Err(problem) => {
-            complain(&problem);
-            return Exit::Failed;
-        }
-    };
-    let owner = match parts.state.own("dashboard") {
-        Ok(owner) => owner,
-        Err(problem) => {
-            complain(&problem.to_string());
-            return Exit::Failed;
-        }
-    };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            complain(&format!("the runtime cannot be started: {error}"));
-            return Exit::Failed;
-        }
-    };
-    let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
-    let (handle, engine, ended) = runtime.block_on(async {
-        let (handle, engine) = parts.start(&document, attendance, None);
+    }
+}
+
+fn open(global: &Global, document: &Document, options: tui::Options) -> Result<Exit, String> {
+    let mut parts = Parts::open(global, document, Stderr::Quiet)?;
+    // Held until every server is down: a second dashboard would repair what this one still does.
+    let _owner = parts.state.own("dashboard").map_err(|held| held.to_string())?;
+    crate::logging::install_panic_hook(|_| {
+        // Only the thread that draws gives the terminal back; what is to be said is said when all has ended.
+        tui::terminal::restore_on_panic();
+    });
+    let runtime = parts::runtime()?;
+    let ended = run(global, document, options, &mut parts, &runtime);
+    reaper::kill_all_groups();
+    Ok(ended.tell(&parts.redactor))
+}
+
+fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut Parts, runtime: &Runtime) -> Ended {
+    runtime.block_on(async {
+        let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
+        let (handle, engine) = parts.start(document, attendance, None);
         let stop = CancellationToken::new();
-        let screen = tui::run(handle.clone(), options, stop.clone());
-        let screen = std::panic::AssertUnwindSafe(screen);
-        let screen = futures_util::FutureExt::catch_unwind(screen);
+        let screen = AssertUnwindSafe(tui::run(handle.clone(), options, stop.clone())).catch_unwind();
         tokio::pin!(screen);
         let ended = tokio::select! {
             ended = &mut screen => Ended::of(ended),
-            number = signal() => {
+            number = parts::signal() => {
                 stop.cancel();
-                // The terminal is put back before anything else is said.
+                // The terminal is put back before anything else happens.
                 match Ended::of(screen.await) {
                     Ended::Left => Ended::Signal(number),
                     other => other,
                 }
             }
         };
-        (handle, engine, ended)
-    });
-    runtime.block_on(end(handle, engine));
-    reaper::kill_all_groups();
-    drop(owner);
-    ended.tell()
+        end(handle, engine).await;
+        ended
+    })
 }
 
 /// How the screen ended.
@@ -88,20 +85,22 @@ enum Ended {
     Left,
     Signal(u8),
     Broken(String),
-    Panicked,
+    Panicked(String),
 }
 
 impl Ended {
     fn of(ended: std::thread::Result<Result<tui::Exit, tui::TuiError>>) -> Self {
         match ended {
             Ok(Ok(tui::Exit::Quit | tui::Exit::Shutdown)) => Self::Left,
-            Ok(Ok(tui::Exit::EngineEnded)) => Self::Broken("the engine failed; the log in the state folder says where".to_owned()),
+            Ok(Ok(tui::Exit::EngineEnded)) => {
+                Self::Broken("the engine failed; the log in the state folder says where".to_owned())
+            }
             Ok(Err(error)) => Self::Broken(error.to_string()),
-            Err(_) => Self::Panicked,
+            Err(panic) => Self::Panicked(message(panic.as_ref())),
         }
     }
 
-    fn tell(self) -> Exit {
+    fn tell(self, redactor: &Redactor) -> Exit {
         match self {
             Self::Left => Exit::Fine,
             Self::Signal(number) => Exit::Signal(number),
@@ -109,25 +108,17 @@ impl Ended {
                 complain(&problem);
                 Exit::Failed
             }
-            Self::Panicked => {
-                complain("the screen failed; the log in the state folder says where. Every server has been stopped");
+            Self::Panicked(message) => {
+                let message = crate::text::clean(&redactor.redact(&message)).into_owned();
+                complain(&format!("the screen failed: {message}"));
+                complain("every server has been stopped; the log in the state folder says where it happened");
                 Exit::Failed
             }
         }
     }
 }
 
-/// Waits for SIGTERM, SIGINT or SIGHUP and gives its number.
-pub(super) async fn signal() -> u8 {
-    let arm = |kind: SignalKind| listen(kind);
-    let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
-        (arm(SignalKind::terminate()), arm(SignalKind::interrupt()), arm(SignalKind::hangup()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => 15,
-        _ = interrupt.recv() => 2,
-        _ = hangup.recv() => 1,
-    }
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

@@ -7,10 +7,10 @@ use crate::cli::Global;
 use crate::config::diagnostic::Diagnostic;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::config::model::{Config, Source, TuiSettings, Unresolved};
+use crate::config::resolve::Owner;
 use crate::config::{self, Loaded};
-use crate::ids::ServerName;
 use crate::tui;
-use crate::tui::theme::NAMES;
+use crate::tui::theme::load::NAMES;
 
 /// Longest theme file that is read, in bytes.
 const LONGEST_THEME: u64 = 64 << 10;
@@ -20,8 +20,8 @@ const LONGEST_THEME: u64 = 64 << 10;
 pub struct Document {
     /// The configuration and its warnings.
     pub loaded: Arc<Loaded>,
-    /// Variables without a value, with the server that needs them.
-    pub unresolved: Vec<(ServerName, Unresolved)>,
+    /// Variables without a value, with what needs them.
+    pub unresolved: Vec<(Owner, Unresolved)>,
 }
 
 impl Document {
@@ -43,14 +43,7 @@ impl Document {
 pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
     let source = config::find(global.config.as_deref(), &ProcessEnvironment);
     let loaded = config::load_source(&source)?;
-    let enabled = loaded.config.servers.iter().filter(|server| server.enabled && server.shared);
-    let unresolved = enabled
-        .flat_map(|server| {
-            let missing = server.resolve(&ProcessEnvironment).err().unwrap_or_default();
-            missing.into_iter().map(|missing| (server.name.clone(), missing))
-        })
-        .collect();
-    Ok(Document { unresolved, loaded: Arc::new(loaded) })
+    Ok(Document { unresolved: loaded.config.unresolved(&ProcessEnvironment), loaded: Arc::new(loaded) })
 }
 
 /// The screen that the command line, the configuration and the terminal ask for.
@@ -77,7 +70,10 @@ fn read_theme(name: &str, config: &Config) -> Result<String, String> {
     let Some(file) = files.iter().find(|file| file.is_file()) else {
         let places: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
         let shipped = NAMES.join(", ");
-        return Err(format!("there is no theme \"{shown}\"; shipped are {shipped}; looked in {}", places.join(" and ")));
+        return Err(format!(
+            "there is no theme \"{shown}\"; shipped are {shipped}; looked in {}",
+            places.join(" and ")
+        ));
     };
     if std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > LONGEST_THEME) {
         return Err(format!("{}: longer than {LONGEST_THEME} bytes", file.display()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::parts::Parts;
+use super::parts::{self, Parts};
 use super::{Document, document};
 use crate::cli::{Exit, Global, attended, complain};
 use crate::config::diagnostic;
@@ -75,20 +75,23 @@ where
         Wanted::Server(name) => match document.config().servers.iter().find(|server| server.name.as_str() == name) {
             Some(server) => Some(server.name.clone()),
             None => {
-                complain(&format!("there is no server \"{}\" in {}", crate::text::visible(name), document.config().source.file_name()));
+                complain(&format!(
+                    "there is no server \"{}\" in {}",
+                    crate::text::visible(name),
+                    document.config().source.file_name()
+                ));
                 return Exit::Failed;
             }
         },
         Wanted::AllServers | Wanted::Tool(_) => None,
     };
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            complain(&format!("the runtime cannot be started: {error}"));
-            return Exit::Failed;
+    match parts::runtime() {
+        Ok(runtime) => runtime.block_on(run(global, &document, wanted, only, command)),
+        Err(problem) => {
+            complain(&problem);
+            Exit::Failed
         }
-    };
-    runtime.block_on(run(global, &document, wanted, only, command))
+    }
 }
 
 async fn run<F, Fut>(global: &Global, document: &Document, wanted: Wanted, only: Option<ServerName>, command: F) -> Exit
@@ -121,7 +124,7 @@ where
     };
     let exit = tokio::select! {
         exit = work => exit,
-        number = super::dashboard::signal() => {
+        number = parts::signal() => {
             session.interrupted.cancel();
             Exit::Signal(number)
         }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal as listen};
 use tokio::task::JoinHandle;
 
 use super::Document;
@@ -27,6 +29,26 @@ pub fn prepare_process() {
     state_dir::set_umask();
     // Fails only when one is installed already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// The runtime of one run: two workers, so that a busy one holds nobody up.
+pub(super) fn runtime() -> Result<Runtime, String> {
+    let built = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    built.map_err(|error| format!("the runtime cannot be started: {error}"))
+}
+
+/// Waits for SIGTERM, SIGINT or SIGHUP and gives its number.
+pub(super) async fn signal() -> u8 {
+    let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
+        (listen(SignalKind::terminate()), listen(SignalKind::interrupt()), listen(SignalKind::hangup()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => 15,
+        _ = interrupt.recv() => 2,
+        _ = hangup.recv() => 1,
+    }
 }
 
 /// The user at this terminal, for the audit.
@@ -86,7 +108,8 @@ impl Parts {
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
         for server in document.config().servers.iter().filter(|server| !server.shared) {
-            let text = format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
+            let text =
+                format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
             first_notices.push((LogLevel::Warn, text.into()));
         }
         Ok(Self { state, redactor, logging, audit, first_notices })

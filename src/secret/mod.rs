@@ -20,6 +20,8 @@ use known::Known;
 use spans::Spans;
 pub(crate) use value::edit_strings;
 
+const PASSWORD_MARKER: &str = "[REDACTED:password]";
+
 /// A resolved secret. It has no `Display` and no `Serialize`, and its `Debug` says nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
@@ -80,9 +82,20 @@ impl Redactor {
         spans.replace(text)
     }
 
+    /// The same for a string that is the member `key` of an object: under a key that ends in a word for a password
+    /// the whole string goes.
+    pub fn redact_member<'t>(&self, key: Option<&str>, text: &'t str) -> Cow<'t, str> {
+        let words = ["password", "passwd", "pwd"];
+        let names_password = key.map(str::to_ascii_lowercase).is_some_and(|key| words.iter().any(|w| key.ends_with(w)));
+        if names_password && !text.is_empty() && text != PASSWORD_MARKER {
+            return Cow::Owned(PASSWORD_MARKER.to_owned());
+        }
+        self.redact(text)
+    }
+
     /// Redacts every string of a JSON value, keys included. True when there was something to redact.
     pub fn redact_value(&self, value: &mut Value) -> bool {
-        edit_strings(value, &mut |text| match self.redact(text) {
+        edit_strings(value, &mut |key, text| match self.redact_member(key, text) {
             Cow::Borrowed(_) => None,
             Cow::Owned(redacted) => Some(redacted),
         })

@@ -19,11 +19,14 @@ const SHAPES: [(&str, &str); 7] = [
 ];
 
 /// The word, a colon or equals sign, and what follows: a quoted text or everything up to white space. Where the word
-/// is a quoted key (JSON, also JSON inside a JSON string), the value ends where that notation ends it.
+/// is a quoted key (JSON, also JSON inside a JSON string), the value ends where that notation ends it. Otherwise it
+/// ends only before a quote that a comma, a colon or a closing bracket follows: that is the end of a JSON string,
+/// and what stands behind it (the other arguments of a call) must not disappear with a password.
 const PASSWORD: &str = concat!(
     r#"(?i:password|passwd|pwd)(?:"#,
     r#"\\*["'][ \t]*[:=][ \t]*(?:"(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'|\\+"[^"\r\n]*"|[^\s,}\]"']+)"#,
-    r#"|[ \t]*[:=][ \t]*(?:"(?:[^"\\\r\n]|\\.)*"\S*|'(?:[^'\\\r\n]|\\.)*'\S*|\S+)"#,
+    r#"|[ \t]*[:=][ \t]*(?:"(?:[^"\\\r\n,:}\]]|\\.)(?:[^"\\\r\n]|\\.)*"|'(?:[^'\\\r\n]|\\.)*'|[^\s"]|"[^\s",:}\]])"#,
+    r#"(?:[^\s"]|"[^\s",:}\]])*"#,
     r")",
 );
 

@@ -65,6 +65,24 @@ fn a_password_in_json_takes_nothing_else_along() {
 }
 
 #[test]
+fn a_password_inside_a_json_string_hides_no_other_member() {
+    let redactor = Redactor::default();
+    for (text, expected) in [
+        (r#"{"a":"password=x","cmd":"rm -rf /"}"#, r#"{"a":"[REDACTED:password]","cmd":"rm -rf /"}"#),
+        (r#"{"a":"password=","cmd":"rm -rf /"}"#, r#"{"a":"password=","cmd":"rm -rf /"}"#),
+        (r#"["password=x","rm"]"#, r#"["[REDACTED:password]","rm"]"#),
+        (r#"password=a"b"c next"#, "[REDACTED:password] next"),
+        (r#"password="a b"c next"#, "[REDACTED:password] next"),
+        ("password:\tx", "[REDACTED:password]"),
+        // Only what stands on the same line.
+        ("password: \nnext", "password: \nnext"),
+        ("password:", "password:"),
+    ] {
+        assert_eq!(redactor.redact(text), expected, "{text}");
+    }
+}
+
+#[test]
 fn ordinary_text_is_left_alone_and_borrowed() {
     let redactor = knowing(&["known-secret-value"]);
     for text in [
@@ -192,12 +210,13 @@ fn a_marker_is_no_secret() {
 #[test]
 fn values_are_redacted_down_to_every_leaf() {
     let redactor = knowing(&["known-secret"]);
-    let mut value =
-        json!({"a": ["x known-secret", {"b": "password=x"}], "known-secret": 1, "[REDACTED:secret]": 2, "n": 3});
+    let mut value = json!({"a": ["x known-secret", {"b": "password=x"}], "known-secret": 1, "[REDACTED:secret]": 2, "n": 3,
+        "db_password": "hunter2", "Pwd": "", "passwords": "none"});
     assert!(redactor.redact_value(&mut value));
     let expected = json!({
         "a": ["x [REDACTED:secret]", {"b": "[REDACTED:password]"}],
-        "[REDACTED:secret]": 1, "[REDACTED:secret] (2)": 2, "n": 3
+        "[REDACTED:secret]": 1, "[REDACTED:secret] (2)": 2, "n": 3,
+        "db_password": "[REDACTED:password]", "Pwd": "", "passwords": "none"
     });
     assert_eq!(value, expected);
     assert!(!redactor.redact_value(&mut value), "a second time finds nothing");

@@ -166,6 +166,8 @@ fn wrapping_loses_nothing() {
     assert_eq!(wrap("日本", 1), ["日", "本"]);
     assert_eq!(wrap("ab", 0), ["a", "b"]);
     assert_eq!(wrap(&format!("x{FAMILY}y"), 2), ["x", FAMILY, "y"]);
+    // One cluster of four cells in this version of Unicode: a base, a selector, a modifier.
+    assert_eq!(wrap("  🕯\u{fe0f}🏽", 3), ["  ", "🕯\u{fe0f}", "🏽"]);
     let jamo = "\u{1100}".repeat(20);
     assert!(wrap(&jamo, 10).iter().all(|piece| width(piece) <= 10), "one cluster of 40 cells is split all the same");
 }

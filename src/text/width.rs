@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
 
 /// Width in terminal cells.
 pub fn width(text: &str) -> usize {
@@ -69,13 +69,26 @@ pub fn wrap(text: &str, cells: usize) -> Vec<&str> {
             place(at, size);
         } else {
             // A cluster that no line can hold would be clipped, and what is clipped is not seen.
-            for (offset, c) in grapheme.char_indices() {
-                place(at + offset, c.encode_utf8(&mut [0; 4]).width());
+            for (offset, group) in with_marks(grapheme) {
+                place(at + offset, group.width());
             }
         }
     }
     pieces.push(text.get(start..).unwrap_or_default());
     pieces
+}
+
+/// The characters of a cluster, each together with the ones behind it that have no width of their own.
+fn with_marks(cluster: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut rest = cluster;
+    std::iter::from_fn(move || {
+        let at = cluster.len() - rest.len();
+        let first = rest.chars().next()?.len_utf8();
+        let marks = rest.get(first..)?.find(|c: char| c.width() != Some(0));
+        let (group, tail) = rest.split_at_checked(marks.map_or(rest.len(), |marks| first + marks))?;
+        rest = tail;
+        Some((at, group))
+    })
 }
 
 /// Printable ASCII only: one cell a byte.

@@ -24,6 +24,9 @@ pub struct Named {
     pub exposed: Arc<str>,
 }
 
+/// Names by server and raw name.
+pub type ByTool = HashMap<(Arc<str>, Arc<str>), Named>;
+
 /// A tool that could not have the name it wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Collision {
@@ -66,7 +69,7 @@ struct Remembered {
 
 impl Names {
     /// Names for all of `wanted`, by (server, raw name), and the collisions among them. Nothing is remembered yet.
-    pub fn assign(&self, wanted: &[Wanted]) -> (HashMap<(Arc<str>, Arc<str>), Named>, Vec<Collision>) {
+    pub fn assign(&self, wanted: &[Wanted]) -> (ByTool, Vec<Collision>) {
         let known: HashMap<(&str, &str), &Remembered> =
             self.remembered.iter().map(|r| ((&*r.server, &*r.raw), r)).collect();
         let mut owners: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();

@@ -108,7 +108,7 @@ enum Cleaned {
 
 fn clean(value: &mut Value, redactor: &Redactor) -> Cleaned {
     let mut binary = false;
-    edit_strings(value, &mut |text| {
+    edit_strings(value, &mut |_, text| {
         binary |= text.contains('\0');
         None
     });
@@ -116,9 +116,9 @@ fn clean(value: &mut Value, redactor: &Redactor) -> Cleaned {
         return Cleaned::Binary;
     }
     let mut secrets = false;
-    edit_strings(value, &mut |text| {
+    edit_strings(value, &mut |key, text| {
         let stripped = strip(text);
-        match (redactor.redact(&stripped), &stripped) {
+        match (redactor.redact_member(key, &stripped), &stripped) {
             (Cow::Owned(redacted), _) => {
                 secrets = true;
                 Some(redacted)

@@ -85,7 +85,69 @@ pub enum Intent {
     No,
 }
 
-/// What must be done outside the screen's own state.
+impl Intent {
+    /// The name that `tui.keys` uses: `page_up`, `view_1`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Up => "up",
+            Self::Down => "down",
+            Self::PageUp => "page_up",
+            Self::PageDown => "page_down",
+            Self::Top => "top",
+            Self::Bottom => "bottom",
+            Self::Left => "left",
+            Self::Right => "right",
+            Self::Next => "next",
+            Self::Previous => "previous",
+            Self::View(number) => view_name(number),
+            Self::Open => "open",
+            Self::Back => "back",
+            Self::Search => "search",
+            Self::NextMatch => "next_match",
+            Self::PreviousMatch => "previous_match",
+            Self::CycleClass => "cycle_class",
+            Self::CycleServer => "cycle_server",
+            Self::Follow => "follow",
+            Self::Wrap => "wrap",
+            Self::Times => "times",
+            Self::Level => "level",
+            Self::Restart => "restart",
+            Self::ToggleEnabled => "toggle_enabled",
+            Self::ShowTools => "show_tools",
+            Self::Schema => "schema",
+            Self::OpenOldest => "open_oldest",
+            Self::Approve => "approve",
+            Self::Deny => "deny",
+            Self::AllArguments => "all_arguments",
+            Self::Submit => "submit",
+            Self::CancelCall => "cancel_call",
+            Self::Help => "help",
+            Self::Redraw => "redraw",
+            Self::Suspend => "suspend",
+            Self::Quit => "quit",
+            Self::Yes => "yes",
+            Self::No => "no",
+        }
+    }
+}
+
+const fn view_name(number: u8) -> &'static str {
+    match number {
+        1 => "view_1",
+        2 => "view_2",
+        3 => "view_3",
+        4 => "view_4",
+        5 => "view_5",
+        6 => "view_6",
+        7 => "view_7",
+        8 => "view_8",
+        9 => "view_9",
+        _ => "view",
+    }
+}
+
+/// What must be done outside a pane's or modal's own state. [`Ui::update`](super::ui::Ui::update) acts on those that
+/// concern the screen and hands the others out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Hand a command to the engine.
@@ -100,6 +162,29 @@ pub enum Effect {
     EditCall(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
+    /// Ask the person something that is not an approval; a yes sends the command.
+    Ask(Question),
+    /// Ring the terminal's bell.
+    Bell,
+    /// Forget keys that were typed before a question appeared.
+    DropInput,
+    /// Draw every cell anew.
+    Repaint,
+    /// Give the terminal back and stop until the shell continues us.
+    Suspend,
+    /// End the screen.
+    Leave,
+}
+
+/// A yes-or-no question that is not an approval.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Question {
+    /// What is asked, one line.
+    pub title: Arc<str>,
+    /// What a yes would mean.
+    pub detail: Arc<str>,
+    /// What a yes does.
+    pub yes: Box<Effect>,
 }
 
 /// Somewhere to go on the screen.

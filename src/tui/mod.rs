@@ -1,12 +1,32 @@
 //! The screen: `Msg` (what reached the UI) becomes `Intent` (what the person means) becomes `Effect` (what must be
 //! done). Panes are plain structs; the screen reads one immutable snapshot per frame and writes only commands.
+//!
+//! | module | owns |
+//! |---|---|
+//! | [`event_loop`] | [`run`]: one loop over keys, snapshots and deadlines |
+//! | [`ui`] | the screen's state; what a message changes; the picture |
+//! | [`terminal`] | modes and bytes: the only writer to stdout |
+//! | [`keymap`] | the one table of keys |
+//! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
 pub mod card;
 pub mod editor;
+pub mod event_loop;
+pub mod format;
+pub mod frames;
+pub mod header;
 pub mod intent;
+pub mod keymap;
+pub mod layout;
+pub mod msg;
 pub mod panes;
+pub mod seam;
+pub mod terminal;
 pub mod theme;
+pub mod ui;
 pub mod widgets;
+
+pub use event_loop::{Exit, Options, TuiError, run};
 
 use jiff::tz::TimeZone;
 

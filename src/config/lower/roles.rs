@@ -9,7 +9,7 @@ use crate::config::diagnostic::{child, quoted};
 use crate::config::resolve::names_a_credential;
 use crate::config::tree::{Node, Value};
 use crate::ids::{SeatHandle, ServerName};
-use crate::org::{self, Identity, Profile, Seat, SeatKind, Variables};
+use crate::org::{self, Identity, Profile, Seat, SeatKind, Variables, WorkerTemplate};
 
 /// The unit that a role sits in: its name and its own `mcp_env`.
 type InUnit<'a> = Option<(&'a Arc<str>, &'a Vec<(ServerName, Variables)>)>;
@@ -79,6 +79,8 @@ fn profile(node: &Node) -> Profile {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     // The shape check has refused what is no number from 0 to u32::MAX, and the cast saturates.
     let budget = node.get("token_budget").and_then(Node::number).map(|number| number as u32);
+    let worker = |node: &Node| Some(WorkerTemplate { name: text(node, "name")?, tools: texts(node.get("tools")) });
+    let workers = node.get("workers").map(Node::items).unwrap_or_default();
     Profile {
         email: text(node, "email"),
         goal: text(node, "goal"),
@@ -88,6 +90,8 @@ fn profile(node: &Node) -> Profile {
         availability: text(node, "availability"),
         identities: identities.chain(integrations(node.get("integrations"))).collect(),
         token_budget: budget.and_then(NonZeroU32::new),
+        sandbox: node.get("sandbox").and_then(|sandbox| sandbox.get("enabled")?.flag()).unwrap_or(false),
+        workers: workers.iter().filter_map(worker).collect(),
     }
 }
 

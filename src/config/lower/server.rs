@@ -190,10 +190,6 @@ impl Lower<'_> {
                 let message = format!("{} cannot name an environment variable", quoted(&entry.key));
                 self.report.error(entry.mark, child(path, &entry.key), message).help("letters, digits and `_`");
             }
-            let text = entry.value.text();
-            if text.is_some_and(|text| text.contains('\0')) {
-                self.report.error(entry.value.mark, child(path, &entry.key), "the value has a NUL character");
-            }
         }
     }
 

@@ -224,8 +224,8 @@ impl Run {
         let mut record = Record::new(Timestamp::now(), kind);
         record.call = Some(self.view.id.clone());
         record.caller = Some(self.request.caller.clone());
-        record.server = self.view.server.clone();
-        record.tool = self.view.raw_name.clone();
+        record.server.clone_from(&self.view.server);
+        record.tool.clone_from(&self.view.raw_name);
         record.name = Some(self.view.name.clone());
         record.class = self.view.class;
         record.flags.clone_from(&self.view.flags);

@@ -121,6 +121,11 @@ impl Client {
         self.0.tools_changed.notified().await;
     }
 
+    /// As if the server had said that its tools changed.
+    pub fn note_tools_changed(&self) {
+        self.0.tools_changed.notify_one();
+    }
+
     /// Fails every request that waits, and every later one, with `reason`.
     pub fn fail_pending(&self, reason: &Arc<str>) {
         let pending = {
@@ -185,19 +190,19 @@ impl Client {
             }
         });
         let answer = outcome.map_or_else(Answer::Error, Answer::Result);
-        match id {
-            Some(id) => self.deliver(id, answer),
-            None => tracing::debug!("answer_without_request"),
+        if let Some(id) = id {
+            self.deliver(id, answer);
+        } else {
+            tracing::debug!("answer_without_request");
         }
     }
 
     fn deliver(&self, id: u64, answer: Answer) {
         let pending = self.lock().pending.remove(&id);
-        match pending {
-            Some(pending) => {
-                let _ = pending.reply.send(answer);
-            }
-            None => tracing::debug!(id, "late_answer_dropped"),
+        if let Some(pending) = pending {
+            let _ = pending.reply.send(answer);
+        } else {
+            tracing::debug!(id, "late_answer_dropped");
         }
     }
 
@@ -215,7 +220,7 @@ impl Client {
 
     fn hear(&self, method: &str, params: Option<&RawValue>) {
         match method {
-            "notifications/tools/list_changed" => self.0.tools_changed.notify_one(),
+            "notifications/tools/list_changed" => self.note_tools_changed(),
             "notifications/progress" => {
                 let params: Value = params.map_or(Value::Null, |p| serde_json::from_str(p.get()).unwrap_or_default());
                 let token = match params.get("progressToken") {

@@ -95,7 +95,7 @@ async fn beside<T>(session: &mut Session, work: impl Future<Output = T>) -> (T, 
     let mut work = pin!(work);
     tokio::select! {
         biased;
-        done = &mut work => return (done, None),
+        done = &mut work => (done, None),
         (end, _) = session.ended() => {
             session.client.fail_pending(&"the connection ended".into());
             (work.await, Some(end))

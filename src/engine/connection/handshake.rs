@@ -196,10 +196,11 @@ fn reads_as_discovery(result: &serde_json::value::RawValue) -> Option<Result<Set
 fn settled(era: Era, revision: &str, identity: Option<&Value>, result: &Value) -> Settled {
     let text = |key: &str| identity.and_then(|i| i.get(key)).and_then(Value::as_str).map(ToOwned::to_owned);
     let tools = match result.get("capabilities") {
-        Some(Value::Object(capabilities)) if capabilities.get("tools").is_some_and(|tools| !tools.is_null()) => {
-            ToolSupport::Declared
-        }
-        Some(Value::Object(_)) => ToolSupport::Absent,
+        Some(Value::Object(capabilities)) => match capabilities.get("tools") {
+            None | Some(Value::Null) => ToolSupport::Absent,
+            Some(tools) if tools.get("listChanged") == Some(&Value::Bool(true)) => ToolSupport::Announced,
+            Some(_) => ToolSupport::Declared,
+        },
         _ => ToolSupport::Unsaid,
     };
     Settled { era, revision: revision.to_owned(), name: text("name"), version: text("version"), tools }

@@ -3,10 +3,11 @@
 //! Whoever has a line pushes it and never waits. A batch goes to the core every 50 ms or 256 lines; when the core
 //! cannot keep up the batch is dropped and counted, and the next one says so.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
+use tokio::time::Instant;
 
 use super::{ConnectionEvent, NamedEvent};
 use crate::clock::Timestamp;
@@ -20,12 +21,17 @@ const BATCH_TIME: Duration = Duration::from_millis(50);
 /// Lines in one batch.
 const BATCH_LINES: usize = 256;
 
+/// Lines that are cleaned and shown in one window; beyond it they are counted as dropped.
+const LINES_PER_WINDOW: usize = 1024;
+const WINDOW: Duration = Duration::from_millis(50);
+
 /// Where the lines of one connection go. Shared by its tasks.
 pub(super) struct LineSink {
     name: ConnectionName,
     redactor: Redactor,
     events: mpsc::Sender<NamedEvent>,
     batch: Mutex<Batch>,
+    budget: Mutex<Budget>,
     waiting: Notify,
 }
 
@@ -35,10 +41,17 @@ struct Batch {
     dropped: u64,
 }
 
+/// How many lines the present window has had.
+#[derive(Default)]
+struct Budget {
+    since: Option<Instant>,
+    taken: usize,
+}
+
 impl LineSink {
     /// A sink for the connection `name`; [`Self::run`] has to run beside it.
     pub fn new(name: ConnectionName, redactor: Redactor, events: mpsc::Sender<NamedEvent>) -> Self {
-        Self { name, redactor, events, batch: Mutex::default(), waiting: Notify::new() }
+        Self { name, redactor, events, batch: Mutex::default(), budget: Mutex::default(), waiting: Notify::new() }
     }
 
     /// A foreign text as it may be shown: without control characters and secrets.
@@ -46,31 +59,33 @@ impl LineSink {
         self.redactor.redact(&text::clean(text)).as_ref().into()
     }
 
-    /// Takes a line. Never waits.
-    pub fn push(&self, kind: LineKind, text: &str) {
-        self.push_clean(kind, self.clean(text));
-    }
-
-    /// Takes a line that has been cleaned.
-    pub fn push_clean(&self, kind: LineKind, text: Arc<str>) {
-        let mut batch = self.batch.lock().unwrap_or_else(PoisonError::into_inner);
-        batch.lines.push((Timestamp::now(), kind, text));
+    /// Takes a line and gives it back cleaned; `None` when there are more than can be cleaned, and this one was
+    /// counted as dropped. Never waits.
+    pub fn push(&self, kind: LineKind, text: &str) -> Option<Arc<str>> {
+        if !self.has_budget() {
+            self.batch().dropped += 1;
+            self.waiting.notify_one();
+            return None;
+        }
+        let text = self.clean(text);
+        let mut batch = self.batch();
+        batch.lines.push((Timestamp::now(), kind, text.clone()));
         if batch.lines.len() >= BATCH_LINES {
             self.send(&mut batch);
         } else {
             self.waiting.notify_one();
         }
+        Some(text)
     }
 
-    /// Counts lines that nobody had the time to clean.
-    pub fn count_dropped(&self, lines: u64) {
-        self.batch.lock().unwrap_or_else(PoisonError::into_inner).dropped += lines;
-        self.waiting.notify_one();
+    /// Takes something the engine says about the connection.
+    pub fn mark(&self, text: &str) {
+        self.push(LineKind::Mark, text);
     }
 
     /// Sends what waits, now.
     pub fn flush(&self) {
-        self.send(&mut self.batch.lock().unwrap_or_else(PoisonError::into_inner));
+        self.send(&mut self.batch());
     }
 
     /// Sends batches in time, for ever.
@@ -80,6 +95,20 @@ impl LineSink {
             tokio::time::sleep(BATCH_TIME).await;
             self.flush();
         }
+    }
+
+    fn has_budget(&self) -> bool {
+        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        if budget.since.is_none_or(|since| now - since >= WINDOW) {
+            *budget = Budget { since: Some(now), taken: 0 };
+        }
+        budget.taken += 1;
+        budget.taken <= LINES_PER_WINDOW
+    }
+
+    fn batch(&self) -> MutexGuard<'_, Batch> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn send(&self, batch: &mut Batch) {
@@ -134,9 +163,13 @@ mod tests {
         sink.push(LineKind::Stderr, "x");
         assert_eq!(lines(heard.recv().await), (1, BATCH_LINES as u64));
 
-        // Without a next line the count still arrives.
-        sink.count_dropped(7);
-        assert_eq!(lines(heard.recv().await), (0, 7));
+        // More than can be cleaned in one window: the rest is counted, and without a next line the count arrives.
+        tokio::time::sleep(WINDOW).await;
+        let taken = (0..LINES_PER_WINDOW + 7).filter(|_| sink.push(LineKind::Noise, "x").is_some()).count();
+        assert_eq!(taken, LINES_PER_WINDOW);
+        assert_eq!(lines(heard.recv().await), (BATCH_LINES, 0));
+        let lost = LINES_PER_WINDOW - BATCH_LINES + 7;
+        assert_eq!(lines(heard.recv().await), (0, lost as u64));
         running.abort();
     }
 }

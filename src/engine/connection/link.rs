@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::message::Incoming;
@@ -25,6 +25,8 @@ pub(super) struct Link {
     pub tasks: JoinSet<()>,
     /// Closes our side: a child's stdin, an endpoint's session.
     pub close: CancellationToken,
+    /// A task that says goodbye once our side is closed; it is waited for a moment.
+    pub farewell: Option<JoinHandle<()>>,
 }
 
 /// One message of ours.

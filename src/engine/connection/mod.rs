@@ -5,9 +5,9 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `supervisor` | the status machine: start, watch, back off, stop |
+//! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
-//! | `handshake`, `tools`, `call` | what is asked: era and revision, the tool list, one call |
+//! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
 //! | `client`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
 //! | `stdio`, `environment`, [`reaper`] | children: their environment, their groups, their end |
@@ -26,8 +26,11 @@ mod http;
 mod lines;
 mod link;
 mod message;
+mod orders;
+mod outbox;
 mod protocol;
 pub mod reaper;
+mod refresh;
 mod session;
 mod stderr;
 mod stdio;
@@ -262,8 +265,9 @@ pub fn start(
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
     let connection =
         Connection { control, current, request_timeout: spec.request_timeout, redactor: spec.redactor.clone() };
-    let supervisor = supervisor::Supervisor::new(spec, events, publish);
-    let task = tokio::spawn(supervisor.run(initially, supervisor::Orders::new(requests, shutdown)));
+    let orders = orders::Orders::new(requests, shutdown);
+    let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
+    let task = tokio::spawn(supervisor.run(initially, orders));
     (connection, task)
 }
 

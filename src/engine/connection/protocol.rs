@@ -52,6 +52,12 @@ pub(super) fn list(era: Era, cursor: Option<&str>) -> String {
     format!("{{{}}}", cursor.into_iter().chain(meta).collect::<Vec<_>>().join(","))
 }
 
+/// Parameters of `subscriptions/listen`, for changes of the tool list.
+pub(super) fn listen() -> String {
+    let meta = meta(Era::Modern, None).unwrap_or_default();
+    format!(r#"{{"_meta":{meta},"notifications":{{"toolsListChanged":true}}}}"#)
+}
+
 /// Parameters of `tools/call`; `arguments` is JSON text and is put in byte for byte.
 pub(super) fn call(era: Era, name: &str, arguments: &str, progress: u64) -> String {
     let meta = meta(era, Some(progress)).unwrap_or_default();

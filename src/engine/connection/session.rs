@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -20,12 +20,16 @@ use super::{ConnectionSpec, TransportSpec, http, wire};
 /// A child's pipes and its exit do not end in one moment; the second one is waited for this long.
 const TOGETHER: Duration = Duration::from_millis(500);
 
+/// A server that is told goodbye over HTTP gets this time.
+const FAREWELL: Duration = Duration::from_secs(3);
+
 /// An open connection.
 pub(super) struct Session {
     /// Its client.
     pub client: Client,
     tasks: JoinSet<()>,
     close: CancellationToken,
+    farewell: Option<JoinHandle<()>>,
     process: Option<Process>,
     sink: Arc<LineSink>,
 }
@@ -48,7 +52,7 @@ impl Session {
                 let (process, link) = Process::spawn(stdio, &spec.name, sink).map_err(Trouble::Spawn)?;
                 (Some(process), link)
             }
-            TransportSpec::Http(http) => (None, http::open(http)?),
+            TransportSpec::Http(http) => (None, http::open(http, &spec.name, sink)?),
             TransportSpec::Custom(connector) => {
                 let (writer, reader) = connector.connect();
                 (None, wire::spawn(writer, reader, sink.clone()))
@@ -57,7 +61,7 @@ impl Session {
         let client = Client::new(link.outgoing);
         let mut tasks = link.tasks;
         tasks.spawn(client.clone().run(link.incoming));
-        Ok(Self { client, tasks, close: link.close, process, sink: sink.clone() })
+        Ok(Self { client, tasks, close: link.close, farewell: link.farewell, process, sink: sink.clone() })
     }
 
     /// The child's process id.
@@ -98,6 +102,9 @@ impl Session {
             process.take_down().await;
             remains.tail = tail.lines(&self.sink);
         }
+        if let Some(farewell) = self.farewell.take() {
+            let _ = timeout(FAREWELL, farewell).await;
+        }
         let mut tasks = std::mem::take(&mut self.tasks);
         tasks.shutdown().await;
         remains
@@ -107,6 +114,7 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         self.client.fail_pending(&"the connection was dropped".into());
+        self.close.cancel();
     }
 }
 
@@ -117,5 +125,5 @@ async fn panicked(tasks: &mut JoinSet<()>) {
             return;
         }
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

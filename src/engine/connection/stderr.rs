@@ -3,12 +3,11 @@
 //! [`super::stdio`] starts [`drain`] for each child. It reads whatever comes at once: when there is more than can be
 //! cleaned and shown, lines are counted as dropped, but the child never waits for us and the tail stays true.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::time::Instant;
 
 use super::lines::LineSink;
 use crate::engine::snapshot::LineKind;
@@ -17,9 +16,6 @@ use crate::engine::snapshot::LineKind;
 const MAX_LINE: usize = 8 << 10;
 /// Lines kept for the failure.
 const TAIL_LINES: usize = 50;
-/// Lines cleaned and shown in one window; beyond it they are counted.
-const LINES_PER_WINDOW: usize = 1024;
-const WINDOW: Duration = Duration::from_millis(50);
 /// Put at the end of a line that was cut.
 const CUT_MARK: &str = " … (line cut at 8 KiB)";
 
@@ -50,17 +46,15 @@ impl Tail {
 /// Reads `stderr` to its end.
 pub(super) async fn drain(mut stderr: impl AsyncRead + Unpin, server: Arc<str>, sink: Arc<LineSink>, tail: Tail) {
     let mut chunk = vec![0_u8; 64 << 10];
-    let mut out = Output { server, sink, tail, window: Instant::now(), shown: 0, skipped: 0 };
+    let out = Output { server, sink, tail };
     let mut lines = LineSplitter::default();
     loop {
         match stderr.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
             Ok(read) => lines.feed(chunk.get(..read).unwrap_or_default(), &mut |line| out.take(line)),
         }
-        out.tell_skipped();
     }
     lines.finish(&mut |line| out.take(line));
-    out.tell_skipped();
     out.sink.flush();
 }
 
@@ -68,40 +62,22 @@ struct Output {
     server: Arc<str>,
     sink: Arc<LineSink>,
     tail: Tail,
-    window: Instant,
-    shown: usize,
-    skipped: u64,
 }
 
 impl Output {
-    fn take(&mut self, line: &[u8]) {
+    fn take(&self, line: &[u8]) {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
         self.tail.push(line);
-        if self.window.elapsed() >= WINDOW {
-            self.window = Instant::now();
-            self.shown = 0;
-        }
-        if self.shown >= LINES_PER_WINDOW {
-            self.skipped += 1;
-            return;
-        }
-        self.shown += 1;
-        let line = self.sink.clean(&decode(line));
-        tracing::debug!(server = %self.server, line = %line, "server_stderr");
-        self.sink.push_clean(LineKind::Stderr, line);
-    }
-
-    fn tell_skipped(&mut self) {
-        if self.skipped > 0 {
-            self.sink.count_dropped(std::mem::take(&mut self.skipped));
+        if let Some(line) = self.sink.push(LineKind::Stderr, &decode(line)) {
+            tracing::debug!(server = %self.server, line = %line, "server_stderr");
         }
     }
 }
 
-fn decode(line: &[u8]) -> String {
-    String::from_utf8_lossy(line).into_owned()
+fn decode(line: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(line)
 }
 
 /// Cuts bytes into lines of bounded length.
@@ -150,7 +126,7 @@ mod tests {
         for size in [1, 7, 64 << 10] {
             let mut seen = Vec::new();
             let mut splitter = LineSplitter::default();
-            let mut take = |line: &[u8]| seen.push(decode(line));
+            let mut take = |line: &[u8]| seen.push(decode(line).into_owned());
             for chunk in text.as_bytes().chunks(size) {
                 splitter.feed(chunk, &mut take);
             }

@@ -10,78 +10,27 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::backoff::{Attempts, Next};
 use super::establish::{Established, establish};
 use super::failure::{self, Trouble};
 use super::lines::LineSink;
 use super::message::LinkEnd;
+use super::orders::{Order, Orders};
+use super::outbox::Outbox;
 use super::session::{Remains, Session};
 use super::stdio::Exit;
-use super::tools::{self, ToolSupport};
-use super::{Availability, ConnectionEvent, ConnectionSpec, Control, Initially, NamedEvent, TransportSpec};
+use super::tools::ToolSupport;
+use super::{Availability, ConnectionEvent, ConnectionSpec, Control, Initially, NamedEvent, TransportSpec, refresh};
 use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
-use crate::engine::snapshot::LineKind;
 use crate::engine::status::{ConnectionStatus, Era, Failure};
-use crate::tool::Listing;
 
 /// Servers that start at the same time, over all connections.
 static STARTS: Semaphore = Semaphore::const_new(8);
 /// A slow start gives its place to others after this time; it is not stopped by that.
 const PLACE_TIME: Duration = Duration::from_secs(3);
-/// A burst of changes of a tool list is taken as one when it falls into this time.
-const CHANGES_SETTLE: Duration = Duration::from_millis(250);
-/// Time between two listings that the server asks for.
-const CHANGES_REST: Duration = Duration::from_secs(1);
-/// Once we are going down, an event that the core does not take is dropped after this time.
-const LAST_EVENTS: Duration = Duration::from_millis(200);
-
-/// What the supervisor is told to do.
-pub(super) struct Orders {
-    requests: mpsc::Receiver<Control>,
-    shutdown: CancellationToken,
-}
-
-/// An order that changes what is going on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Order {
-    Control(Control),
-    Shutdown,
-}
-
-impl Orders {
-    /// Orders from a handle, and from the engine going down.
-    pub fn new(requests: mpsc::Receiver<Control>, shutdown: CancellationToken) -> Self {
-        Self { requests, shutdown }
-    }
-
-    async fn next(&mut self) -> Order {
-        tokio::select! {
-            biased;
-            () = self.shutdown.cancelled() => Order::Shutdown,
-            Some(control) = self.requests.recv() => Order::Control(control),
-            // Nobody can ask for anything any more; the connection lives on until shutdown.
-            else => {
-                self.shutdown.cancelled().await;
-                Order::Shutdown
-            }
-        }
-    }
-
-    /// The next order that matters to a connection that is up or coming up.
-    async fn next_but_enable(&mut self) -> Order {
-        loop {
-            match self.next().await {
-                Order::Control(Control::Enable) => {}
-                order => return order,
-            }
-        }
-    }
-}
-
 /// What comes next.
 enum State {
     Start,
@@ -94,7 +43,7 @@ enum State {
 /// One connection's supervisor.
 pub(super) struct Supervisor {
     spec: Arc<ConnectionSpec>,
-    events: Events,
+    outbox: Outbox,
     current: watch::Sender<Availability>,
     sink: Arc<LineSink>,
     /// The era of an earlier start.
@@ -105,18 +54,22 @@ pub(super) struct Supervisor {
 }
 
 impl Supervisor {
-    /// A supervisor that tells `events` and publishes what can be called on `current`.
-    pub fn new(spec: ConnectionSpec, events: mpsc::Sender<NamedEvent>, current: watch::Sender<Availability>) -> Self {
+    /// A supervisor that obeys `orders`, tells `events` and publishes on `current` what can be called.
+    pub fn new(
+        spec: ConnectionSpec,
+        orders: &Orders,
+        events: mpsc::Sender<NamedEvent>,
+        current: watch::Sender<Availability>,
+    ) -> Self {
         let sink = Arc::new(LineSink::new(spec.name.clone(), spec.redactor.clone(), events.clone()));
-        let events = Events { spec_name: spec.name.clone(), events, shutdown: CancellationToken::new() };
+        let outbox = Outbox::new(spec.name.clone(), events, orders.shutdown().clone());
         let era = spec.known_era;
         let spec = Arc::new(spec);
-        Self { spec, events, current, sink, era, probe_is_innocent: false, attempts: Attempts::default() }
+        Self { spec, outbox, current, sink, era, probe_is_innocent: false, attempts: Attempts::default() }
     }
 
     /// Runs until shutdown; afterwards no process is left.
     pub async fn run(mut self, initially: Initially, mut orders: Orders) {
-        self.events.shutdown = orders.shutdown.clone();
         let sink = self.sink.clone();
         let supervise = async {
             let mut state = match initially {
@@ -171,7 +124,7 @@ impl Supervisor {
             self.log_start();
             let mut session = match Session::open(&self.spec, &self.sink) {
                 Ok(session) => session,
-                Err(trouble) => return self.failed(&trouble, Remains::default()).await,
+                Err(trouble) => return self.failed(&trouble, &Remains::default()),
             };
             self.mark_start(&session);
             let spec = self.spec.clone();
@@ -193,7 +146,7 @@ impl Supervisor {
                         continue;
                     }
                     self.probe_is_innocent |= ended && known == Some(Era::Legacy) && self.era.is_none();
-                    return self.failed(&error.trouble, remains).await;
+                    return self.failed(&error.trouble, &remains);
                 }
             }
         }
@@ -202,18 +155,18 @@ impl Supervisor {
     async fn ready(&mut self, session: Session, established: Established) -> State {
         let Established { facts, listing, support } = established;
         self.era = Some(facts.era);
-        self.events.send(ConnectionEvent::Identified(facts)).await;
-        log_listing(&self.spec, &listing);
-        self.events.send(ConnectionEvent::Listed(listing)).await;
+        self.outbox.send(ConnectionEvent::Identified(facts)).await;
+        refresh::log_listing(&self.spec, &listing);
+        self.outbox.send(ConnectionEvent::Listed(listing)).await;
         self.current.send_replace(Availability::Ready(session.client.clone()));
-        self.events.send(ConnectionEvent::Status(ConnectionStatus::Ready { since: Timestamp::now() })).await;
+        self.outbox.send(ConnectionEvent::Status(ConnectionStatus::Ready { since: Timestamp::now() })).await;
         State::Ready(Box::new(session), support)
     }
 
     /// Watches a ready server until it ends or an order comes; lists its tools again when it asks for that.
     async fn watch(&mut self, mut session: Session, support: ToolSupport, orders: &mut Orders) -> State {
         let since = Instant::now();
-        let refresh = refresh(self.spec.clone(), session.client.clone(), support, self.events.clone());
+        let refresh = refresh::run(self.spec.clone(), session.client.clone(), support, self.outbox.clone());
         let outcome = tokio::select! {
             biased;
             order = orders.next_but_enable() => Err(order),
@@ -234,7 +187,7 @@ impl Supervisor {
         // Calls hear of it before anything is waited for.
         session.client.fail_pending(&reason);
         tracing::warn!(server = %self.spec.name, reason = %short, "server_stopped_with_exit_status");
-        self.sink.push(LineKind::Mark, &format!("ended: {short}"));
+        self.sink.mark(&format!("ended: {short}"));
         self.status(ConnectionStatus::Stopping).await;
         let remains = session.take_down(&reason).await;
         let reason = failure::describe(&self.spec, &trouble, exit, &remains.tail);
@@ -243,13 +196,13 @@ impl Supervisor {
     }
 
     /// A start failed: the tail goes to the log once, and another attempt or none follows.
-    async fn failed(&mut self, trouble: &Trouble, remains: Remains) -> State {
+    fn failed(&mut self, trouble: &Trouble, remains: &Remains) -> State {
         let reason = failure::describe(&self.spec, trouble, remains.exit, &remains.tail);
         if !reason.tail.is_empty() {
             let lines = reason.tail.join("\n");
             tracing::error!(server = %self.spec.name, %lines, error = %reason.headline, "server_stderr_tail");
         }
-        self.sink.push(LineKind::Mark, &format!("failed: {}", reason.headline));
+        self.sink.mark(&format!("failed: {}", reason.headline));
         let next = self.attempts.failed_to_start(random());
         self.next(next, trouble, reason)
     }
@@ -287,7 +240,7 @@ impl Supervisor {
         self.status(ConnectionStatus::Stopping).await;
         session.take_down(&format!("{} was stopped before it answered", self.spec.name).into()).await;
         tracing::info!(server = %self.spec.name, "server_stopped");
-        self.sink.push(LineKind::Mark, "stopped");
+        self.sink.mark("stopped");
         self.obey(order).await
     }
 
@@ -296,6 +249,7 @@ impl Supervisor {
         match order {
             Order::Control(Control::Restart | Control::Enable) => {
                 self.attempts = Attempts::default();
+                self.probe_is_innocent = false;
                 State::Start
             }
             Order::Control(Control::Disable) => State::Rest(ConnectionStatus::Disabled),
@@ -312,7 +266,7 @@ impl Supervisor {
             None => format!("{} is not running: it is {}", self.spec.name, status.word()),
         };
         self.current.send_replace(Availability::Down(reason.into()));
-        self.events.send(ConnectionEvent::Status(status)).await;
+        self.outbox.send(ConnectionEvent::Status(status)).await;
     }
 
     fn log_start(&self) {
@@ -330,36 +284,8 @@ impl Supervisor {
 
     fn mark_start(&self, session: &Session) {
         if let Some(pid) = session.pid() {
-            self.sink.push(LineKind::Mark, &format!("started, process {pid}"));
+            self.sink.mark(&format!("started, process {pid}"));
         }
-    }
-}
-
-/// Lists the tools again whenever the server says they changed: once for a burst, and not more than once a second.
-async fn refresh(
-    spec: Arc<ConnectionSpec>,
-    client: super::client::Client,
-    support: ToolSupport,
-    events: Events,
-) -> std::convert::Infallible {
-    loop {
-        client.tools_changed().await;
-        sleep(CHANGES_SETTLE).await;
-        // What came meanwhile is covered by the listing that follows.
-        let _ = client.tools_changed().now_or_never();
-        let era = client.era().unwrap_or(Era::Legacy);
-        match timeout(spec.startup_timeout, tools::list(&client, era, support)).await {
-            Ok(Ok(listing)) => {
-                log_listing(&spec, &listing);
-                events.send(ConnectionEvent::Listed(listing)).await;
-            }
-            Ok(Err(reason)) => {
-                let error = spec.redactor.redact(&crate::text::clean(&reason)).into_owned();
-                tracing::warn!(server = %spec.name, error, "tools_not_listed_again");
-            }
-            Err(_elapsed) => tracing::warn!(server = %spec.name, error = "no answer in time", "tools_not_listed_again"),
-        }
-        sleep(CHANGES_REST).await;
     }
 }
 
@@ -370,37 +296,6 @@ async fn hold<T>(place: T) -> std::convert::Infallible {
     std::future::pending().await
 }
 
-fn log_listing(spec: &ConnectionSpec, listing: &Listing) {
-    let names: Vec<_> = listing.tools.iter().map(|tool| crate::text::visible(&tool.raw_name)).collect();
-    tracing::info!(server = %spec.name, tool_count = names.len(), tool_names = names.join(" "), "tools_listed");
-    if let Some(reason) = &listing.cut {
-        tracing::warn!(server = %spec.name, %reason, "tool_list_cut");
-    }
-}
-
 fn random() -> u32 {
     getrandom::u32().unwrap_or(0)
-}
-
-/// The way to the core.
-#[derive(Clone)]
-struct Events {
-    spec_name: crate::ids::ConnectionName,
-    events: mpsc::Sender<NamedEvent>,
-    shutdown: CancellationToken,
-}
-
-impl Events {
-    /// Waits for room, but not for ever once everything is going down.
-    async fn send(&self, event: ConnectionEvent) {
-        let late = async {
-            self.shutdown.cancelled().await;
-            sleep(LAST_EVENTS).await;
-        };
-        tokio::select! {
-            biased;
-            _ = self.events.send((self.spec_name.clone(), event)) => {}
-            () = late => {}
-        }
-    }
 }

@@ -22,6 +22,8 @@ const MAX_TOOLS: usize = 20_000;
 pub(super) enum ToolSupport {
     /// It says that it has tools.
     Declared,
+    /// It says that it has tools and tells when they change.
+    Announced,
     /// It says what it can do, and tools are not among it.
     Absent,
     /// It does not say what it can do.

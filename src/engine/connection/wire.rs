@@ -34,7 +34,7 @@ pub(super) fn spawn(
     let mut tasks = JoinSet::new();
     tasks.spawn(write_frames(writer, frames, messages.clone(), close.clone()));
     tasks.spawn(read_messages(reader, messages, noise));
-    Link { outgoing, incoming, tasks, close }
+    Link { outgoing, incoming, tasks, close, farewell: None }
 }
 
 async fn write_frames(
@@ -86,7 +86,7 @@ async fn read_messages(reader: impl AsyncRead + Unpin, messages: mpsc::Sender<In
                         }
                     }
                 }
-                None => noise.push(LineKind::Noise, &text.chars().take(NOISE_CHARS).collect::<String>()),
+                None => drop(noise.push(LineKind::Noise, &text.chars().take(NOISE_CHARS).collect::<String>())),
             }
         }
         line.clear();

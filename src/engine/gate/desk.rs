@@ -132,7 +132,9 @@ impl Desk {
     /// Ends every question that has waited its time.
     pub fn expire(&mut self, now: Instant) -> bool {
         let due: Vec<ApprovalId> = self.pending.iter().filter(|(_, p)| p.expires <= now).map(|(id, _)| *id).collect();
-        due.iter().for_each(|id| self.end(*id, Ending::Expired));
+        for id in &due {
+            self.end(*id, Ending::Expired);
+        }
         !due.is_empty()
     }
 

@@ -34,12 +34,12 @@ fn catalog(tools: &[Value]) -> Catalog {
     Catalog::place(&[source], &Names::default()).0
 }
 
-fn tool(name: &str, annotations: Value) -> Value {
+fn tool(name: &str, annotations: &Value) -> Value {
     json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations})
 }
 
 fn entry(annotations: Value) -> Arc<Entry> {
-    catalog(&[tool("t", annotations)]).entries()[0].clone()
+    catalog(&[tool("t", &annotations)]).entries()[0].clone()
 }
 
 fn destructive() -> Arc<Entry> {
@@ -103,7 +103,7 @@ fn a_rule_that_matches_no_tool_is_reported() {
         rules: vec![rule("notes/t", None, PolicyDecision::Ask, 1), rule("notse/t", None, PolicyDecision::Deny, 2)],
         ..ApprovalSettings::default()
     };
-    let idle = unmatched(&settings, &catalog(&[tool("t", json!({}))]));
+    let idle = unmatched(&settings, &catalog(&[tool("t", &json!({}))]));
     assert_eq!(idle.iter().map(|rule| rule.place.line).collect::<Vec<_>>(), [2]);
 }
 
@@ -279,8 +279,8 @@ async fn a_permit_is_worth_nothing_for_other_arguments_or_another_definition() {
 #[tokio::test(start_paused = true)]
 async fn questions_expire_and_follow_the_catalog() {
     let mut desk = Desk::default();
-    let before = catalog(&[tool("stays", json!({})), tool("turns", json!({})), tool("goes", json!({}))]);
-    let after = catalog(&[tool("stays", json!({})), tool("turns", json!({"readOnlyHint": true}))]);
+    let before = catalog(&[tool("stays", &json!({})), tool("turns", &json!({})), tool("goes", &json!({}))]);
+    let after = catalog(&[tool("stays", &json!({})), tool("turns", &json!({"readOnlyHint": true}))]);
     let mut endings = Vec::new();
     for entry in before.entries() {
         endings.push(ask(&mut desk, "c", entry, &Arguments::empty()).1);

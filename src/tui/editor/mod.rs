@@ -53,6 +53,9 @@ impl CallEditor {
         area.set_cursor_line_style(Style::new());
         area.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
+        if let Some(at) = first_gap(area.lines()) {
+            area.move_cursor(at);
+        }
         Self { entry, area, original, problems: Vec::new(), message: None, leaving: false, screen: Rect::default() }
     }
 

@@ -1,1 +1,101 @@
-//! Focusable regions of the screen, one struct each.
+//! Focusable regions of the screen, one struct each, and the views that they make up.
+
+pub mod approvals;
+pub mod calls;
+mod columns;
+mod detail;
+mod filter;
+pub mod log;
+mod pick;
+pub mod servers;
+pub mod stderr;
+pub mod tools;
+mod two;
+
+pub use approvals::ApprovalsPane;
+pub use calls::CallsPane;
+pub use log::LogPane;
+pub use servers::ServersPane;
+pub use stderr::StderrPane;
+pub use tools::ToolsPane;
+
+use super::keymap::Context;
+
+/// A view: one or two panes that fill the screen's body.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum View {
+    /// Servers, and the stderr of the selected one.
+    #[default]
+    Servers,
+    /// The catalogue.
+    Tools,
+    /// Waiting questions.
+    Approvals,
+    /// Calls.
+    Calls,
+    /// Our own diagnostics.
+    Log,
+}
+
+impl View {
+    /// All, in the order of their numbers.
+    pub const ALL: [Self; 5] = [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Log];
+
+    /// The number that opens it.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Servers => 1,
+            Self::Tools => 2,
+            Self::Approvals => 3,
+            Self::Calls => 4,
+            Self::Log => 5,
+        }
+    }
+
+    /// The view with this number.
+    pub fn numbered(number: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.number() == number)
+    }
+
+    /// Its name.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Servers => "Servers",
+            Self::Tools => "Tools",
+            Self::Approvals => "Approvals",
+            Self::Calls => "Calls",
+            Self::Log => "Log",
+        }
+    }
+}
+
+/// A pane that can have the focus. The last three fill their view and divide it themselves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PaneId {
+    /// The list of servers.
+    Servers,
+    /// A server's stderr.
+    Stderr,
+    /// The catalogue.
+    Tools,
+    /// Waiting questions.
+    Approvals,
+    /// Calls.
+    Calls,
+    /// Our own diagnostics.
+    Log,
+}
+
+impl PaneId {
+    /// Where its keys are looked up.
+    pub const fn context(self) -> Context {
+        match self {
+            Self::Servers => Context::Servers,
+            Self::Stderr => Context::Stderr,
+            Self::Tools => Context::Tools,
+            Self::Approvals => Context::Approvals,
+            Self::Calls => Context::Calls,
+            Self::Log => Context::Log,
+        }
+    }
+}

@@ -1,4 +1,11 @@
 //! Roles, styles, glyphs and borders. Only this module names colours.
+//!
+//! The shipped themes are data (`themes/*.yaml`, compiled in); a user's theme comes as text from the composition
+//! root. A theme is complete or refused. [`ascii`] turns a finished frame into plain ASCII.
+
+pub mod ascii;
+pub mod color;
+pub mod load;
 
 use ratatui::style::{Modifier, Style};
 
@@ -59,6 +66,37 @@ pub enum Role {
 }
 
 impl Role {
+    /// The name in theme files: `class_destructive`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Dim => "dim",
+            Self::Accent => "accent",
+            Self::Border => "border",
+            Self::BorderFocused => "border_focused",
+            Self::Title => "title",
+            Self::Selection => "selection",
+            Self::Ready => "ready",
+            Self::Starting => "starting",
+            Self::Backoff => "backoff",
+            Self::Stopped => "stopped",
+            Self::Failed => "failed",
+            Self::ClassRead => "class_read",
+            Self::ClassWrite => "class_write",
+            Self::ClassDestructive => "class_destructive",
+            Self::ClassUnknown => "class_unknown",
+            Self::HintYes => "hint_yes",
+            Self::HintNo => "hint_no",
+            Self::HintUnknown => "hint_unknown",
+            Self::Warning => "warning",
+            Self::Alert => "alert",
+            Self::Match => "match",
+            Self::Key => "key",
+            Self::KeyDead => "key_dead",
+            Self::CardBorder => "card_border",
+        }
+    }
+
     /// All roles, in order.
     pub const ALL: [Self; 25] = [
         Self::Text,
@@ -117,6 +155,24 @@ impl Theme {
         set(Role::ClassDestructive, Modifier::REVERSED.union(Modifier::BOLD));
         set(Role::Match, Modifier::UNDERLINED);
         set(Role::Key, Modifier::BOLD);
+        set(Role::Accent, Modifier::BOLD);
+        set(Role::Failed, Modifier::BOLD);
+        set(Role::Warning, Modifier::BOLD);
         Self { styles, ascii: false }
+    }
+
+    /// True when nothing in it has a colour.
+    pub fn is_plain(&self) -> bool {
+        self.styles.iter().all(|style| style.fg.is_none() && style.bg.is_none() && style.underline_color.is_none())
+    }
+
+    /// The same theme with every colour brought down to what the terminal has.
+    #[must_use]
+    pub fn at_depth(mut self, depth: color::Depth) -> Self {
+        for style in &mut self.styles {
+            style.fg = style.fg.map(|color| depth.bring_down(color));
+            style.bg = style.bg.map(|color| depth.bring_down(color));
+        }
+        self
     }
 }

@@ -120,3 +120,29 @@ async fn a_burst_of_changes_is_one_listing() {
     assert_eq!(bench.words(), ["starting", "ready"]);
     bench.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_is_asked_to_tell_of_changes_where_it_offers_that() {
+    let modern = |announces: bool| {
+        Scripted::new(move |_, message| match message["method"].as_str() {
+            Some("server/discover") => {
+                let capabilities = json!({"tools": {"listChanged": announces}});
+                let answer = json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities});
+                Reaction::Say(vec![result(message, answer)])
+            }
+            Some("subscriptions/listen") => {
+                Reaction::Say(vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})])
+            }
+            _ => legacy(message),
+        })
+    };
+    for (announces, listed) in [(true, 2), (false, 1)] {
+        let server = modern(announces);
+        let mut bench = Bench::start(scripted(&server));
+        bench.ready().await;
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        assert_eq!(server.heard("tools/list").len(), listed);
+        assert_eq!(server.heard("subscriptions/listen").len(), usize::from(announces));
+        bench.stop().await;
+    }
+}

@@ -1,8 +1,11 @@
 //! Tests of connections through [`super::start`]: scripted in-memory servers with paused time, and real children where
 //! calls are needed (`tests/connections.rs` has the others).
 
+#![allow(clippy::needless_pass_by_value, reason = "scripts read better with values")]
+
 mod calls;
 mod children;
+mod endpoints;
 mod handshakes;
 mod listings;
 mod restarts;

@@ -8,7 +8,7 @@
 mod laying;
 #[cfg(test)]
 mod tests;
-mod units;
+pub(super) mod units;
 
 use std::sync::Arc;
 

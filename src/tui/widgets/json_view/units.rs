@@ -9,7 +9,7 @@ use crate::tui::widgets::paint::shown;
 
 /// What is never divided between two rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Unit<'t> {
+pub(crate) enum Unit<'t> {
     /// A JSON escape or a grapheme cluster that is drawn as it is.
     Whole(&'t str),
     /// One character of a cluster that is drawn escaped: such a cluster may be longer than a row.
@@ -17,7 +17,7 @@ pub(super) enum Unit<'t> {
 }
 
 impl<'t> Unit<'t> {
-    pub(super) const fn text(self) -> &'t str {
+    pub(crate) const fn text(self) -> &'t str {
         match self {
             Self::Whole(text) | Self::Single(text) => text,
         }
@@ -25,7 +25,7 @@ impl<'t> Unit<'t> {
 }
 
 /// The units of a text from a boundary between two of them.
-pub(super) fn units(text: &str) -> impl Iterator<Item = Unit<'_>> {
+pub(crate) fn units(text: &str) -> impl Iterator<Item = Unit<'_>> {
     let (mut rest, mut singles) = (text, 0_usize);
     std::iter::from_fn(move || {
         if singles == 0

@@ -1,0 +1,109 @@
+//! A streamable HTTP endpoint as a link: one POST for each message of ours, one stream for the server's own.
+//!
+//! The supervisor opens one for each start. The requests and their limits are the protocol crate's; sessions,
+//! headers and what a failed request means are decided here.
+
+mod endpoint;
+mod headers;
+mod job;
+mod stream;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::sync::mpsc;
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use self::endpoint::Endpoint;
+use super::HttpSpec;
+use super::failure::Trouble;
+use super::lines::LineSink;
+use super::link::{Frame, Link, QUEUE};
+use super::message::{Incoming, LinkEnd};
+use crate::ids::ConnectionName;
+
+/// Bounds what is sent without waiting for an answer: notices, and the farewell to a session.
+const NOTICE_TIME: Duration = Duration::from_secs(5);
+
+/// Prepares the endpoint; nothing is sent before the first message.
+///
+/// # Errors
+/// A URL or header that cannot be sent.
+pub(super) fn open(spec: &HttpSpec, name: &ConnectionName, sink: &Arc<LineSink>) -> Result<Link, Trouble> {
+    let endpoint = Arc::new(Endpoint::new(spec, name, sink.clone()).map_err(Trouble::Endpoint)?);
+    let (outgoing, frames) = mpsc::channel(QUEUE);
+    let (messages, incoming) = mpsc::channel(QUEUE);
+    let close = CancellationToken::new();
+    let carrier = Carrier { endpoint, messages, jobs: JoinSet::new(), by_id: HashMap::new() };
+    let farewell = tokio::spawn(carrier.run(frames, close.clone()));
+    Ok(Link { outgoing, incoming, tasks: JoinSet::new(), close, farewell: Some(farewell) })
+}
+
+/// Sends our messages and keeps track of the requests on their way.
+struct Carrier {
+    endpoint: Arc<Endpoint>,
+    messages: mpsc::Sender<Incoming>,
+    jobs: JoinSet<()>,
+    by_id: HashMap<u64, AbortHandle>,
+}
+
+impl Carrier {
+    async fn run(mut self, mut frames: mpsc::Receiver<Frame>, close: CancellationToken) {
+        loop {
+            tokio::select! {
+                biased;
+                () = close.cancelled() => break,
+                Some(ended) = self.jobs.join_next() => {
+                    if ended.is_err_and(|error| error.is_panic()) {
+                        let _ = self.messages.send(Incoming::End(LinkEnd::Internal)).await;
+                        break;
+                    }
+                    self.by_id.retain(|_, job| !job.is_finished());
+                }
+                frame = frames.recv() => match frame {
+                    Some(frame) => self.send(frame).await,
+                    None => break,
+                },
+            }
+        }
+        self.jobs.shutdown().await;
+        self.endpoint.leave().await;
+    }
+
+    async fn send(&mut self, frame: Frame) {
+        if !frame.depart() {
+            return;
+        }
+        let Ok(value) = serde_json::from_str::<Value>(&frame.text) else { return };
+        let method = value.get("method").and_then(Value::as_str);
+        let job = job::run(self.endpoint.clone(), self.messages.clone(), frame.text);
+        match (method, value.get("id").and_then(Value::as_u64)) {
+            (Some(_), Some(id)) => {
+                let handle = self.jobs.spawn(job);
+                self.by_id.insert(id, handle);
+            }
+            // What follows relies on it having arrived.
+            (Some("notifications/initialized"), _) => {
+                let _ = timeout(NOTICE_TIME, job).await;
+                self.jobs.spawn(stream::run(self.endpoint.clone(), self.messages.clone()));
+            }
+            (Some("notifications/cancelled"), _) => {
+                let of = value.pointer("/params/requestId").and_then(Value::as_u64);
+                // Closing the response is how a modern server hears of it, and the only way.
+                if let Some(job) = of.and_then(|id| self.by_id.remove(&id)) {
+                    job.abort();
+                }
+                if self.endpoint.is_legacy() {
+                    self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
+                }
+            }
+            _ => {
+                self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Listing the tools of a ready server again whenever it says that they changed.
+//!
+//! The supervisor runs [`run`] beside a ready session. Legacy servers send a notice by themselves; modern ones have to
+//! be asked for it. A burst of notices is one listing.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use tokio::time::{sleep, timeout};
+
+use super::client::{Answer, Client, Role};
+use super::outbox::Outbox;
+use super::tools::{self, ToolSupport};
+use super::{ConnectionEvent, ConnectionSpec, protocol};
+use crate::engine::status::Era;
+use crate::tool::Listing;
+
+/// A burst of changes of a tool list is taken as one when it falls into this time.
+const SETTLE: Duration = Duration::from_millis(250);
+/// Time between two listings that the server asks for.
+const REST: Duration = Duration::from_secs(1);
+/// Time before an ended subscription is asked for again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Tells `outbox` each new listing, until dropped.
+pub(super) async fn run(spec: Arc<ConnectionSpec>, client: Client, support: ToolSupport, outbox: Outbox) -> Infallible {
+    let era = client.era().unwrap_or(Era::Legacy);
+    let listing = async {
+        loop {
+            client.tools_changed().await;
+            sleep(SETTLE).await;
+            // What came meanwhile is covered by the listing that follows.
+            let _ = client.tools_changed().now_or_never();
+            list(&spec, &client, (era, support), &outbox).await;
+            sleep(REST).await;
+        }
+    };
+    tokio::select! {
+        never = listing => never,
+        never = subscribe(&client, era, support) => never,
+    }
+}
+
+async fn list(spec: &ConnectionSpec, client: &Client, (era, support): (Era, ToolSupport), outbox: &Outbox) {
+    let error = match timeout(spec.startup_timeout, tools::list(client, era, support)).await {
+        Ok(Ok(listing)) => {
+            log_listing(spec, &listing);
+            return outbox.send(ConnectionEvent::Listed(listing)).await;
+        }
+        Ok(Err(reason)) => spec.redactor.redact(&crate::text::clean(&reason)).into_owned(),
+        Err(_elapsed) => "no answer in time".to_owned(),
+    };
+    // The list that is known stays: tools do not vanish because a server stumbles over a question.
+    tracing::warn!(server = %spec.name, error, "tools_not_listed_again");
+}
+
+/// Keeps a modern server's subscription open, where it offers one.
+async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallible {
+    if era != Era::Modern || support != ToolSupport::Announced {
+        return std::future::pending().await;
+    }
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match client.request(Role::Ordinary, "subscriptions/listen", |_| protocol::listen()).await {
+            // Not offered after all, or the end of everything.
+            Answer::Error(_) | Answer::Ended(_) => return std::future::pending().await,
+            Answer::Result(_) | Answer::Undelivered(..) => {}
+        }
+        sleep(pause).await;
+        pause = LONGEST_PAUSE.min(pause * 2);
+        // Nobody told us what changed while there was no subscription.
+        client.note_tools_changed();
+    }
+}
+
+/// Writes a listing to the log.
+pub(super) fn log_listing(spec: &ConnectionSpec, listing: &Listing) {
+    let names: Vec<_> = listing.tools.iter().map(|tool| crate::text::visible(&tool.raw_name)).collect();
+    tracing::info!(server = %spec.name, tool_count = names.len(), tool_names = names.join(" "), "tools_listed");
+    if let Some(reason) = &listing.cut {
+        tracing::warn!(server = %spec.name, %reason, "tool_list_cut");
+    }
+}

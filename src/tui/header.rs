@@ -1,0 +1,162 @@
+//! The two lines at the top: who we are and how things stand, and the views by number.
+//!
+//! Waiting questions and a broken audit are the only loud things here. Parts drop, words before numbers, as the
+//! screen narrows.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::Draw;
+use super::panes::View;
+use super::widgets::cells::{put_spans, to_cells, width};
+use crate::clock::Precision;
+use crate::engine::snapshot::{AuditHealth, Snapshot};
+use crate::engine::status::ConnectionStatus;
+use crate::tui::theme::Role;
+
+/// The glyph and the role of a status.
+pub const fn status_mark(status: &ConnectionStatus) -> (&'static str, Role) {
+    match status {
+        ConnectionStatus::Ready { .. } => ("●", Role::Ready),
+        ConnectionStatus::Starting { .. } => ("◐", Role::Starting),
+        ConnectionStatus::Backoff { .. } => ("◔", Role::Backoff),
+        ConnectionStatus::Stopping | ConnectionStatus::Stopped => ("○", Role::Stopped),
+        ConnectionStatus::Disabled => ("–", Role::Stopped),
+        ConnectionStatus::Failed { .. } => ("✕", Role::Failed),
+    }
+}
+
+/// How much is said in words.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd)]
+enum Detail {
+    Full,
+    NoAddress,
+    Numbers,
+    NoCompany,
+    Bare,
+}
+
+type Spans = Vec<(String, Style)>;
+
+/// Draws the header line.
+pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
+    let levels = [Detail::Full, Detail::NoAddress, Detail::Numbers, Detail::NoCompany, Detail::Bare];
+    for detail in levels {
+        let (left, middle, loud, right) = parts(draw, detail);
+        let widths = [&left, &middle, &loud, &right].map(cells);
+        let [a, b, c, d] = widths;
+        if a + b + c + d + 9 > line.width && detail != Detail::Bare {
+            continue;
+        }
+        // Places do not depend on one another more than they must, so that nothing jumps when a number changes.
+        let counts = (line.width / 4).max(a + 3).min(line.width.saturating_sub(b + c + d + 6));
+        let waiting = (line.width * 3 / 5).max(counts + b + 2).min(line.width.saturating_sub(c + d + 4));
+        put_at(buf, line, 1, &left);
+        put_at(buf, line, counts, &middle);
+        put_at(buf, line, waiting, &loud);
+        put_at(buf, line, line.width.saturating_sub(d + 1), &right);
+        return;
+    }
+}
+
+/// Draws the line of views; the current one stands in brackets.
+pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View) {
+    let waiting = draw.snapshot.approvals.len();
+    let narrow = line.width < 72;
+    let mut spans: Spans = Vec::new();
+    let style = |role| draw.theme.style(role);
+    for view in View::ALL {
+        let here = view == current;
+        let name = match (narrow, here) {
+            (true, false) => view.number().to_string(),
+            _ => format!("{} {}", view.number(), view.words()),
+        };
+        let role = if here { Role::Accent } else { Role::Dim };
+        spans.push(((if here { "[" } else { " " }).to_owned(), style(role)));
+        spans.push((name, style(role)));
+        if view == View::Approvals && waiting > 0 {
+            spans.push((format!(" ⚑{waiting}"), style(Role::Warning)));
+        }
+        spans.push(((if here { "]" } else { " " }).to_owned(), style(role)));
+        spans.push((" ".to_owned(), Style::new()));
+    }
+    put_at(buf, line, 0, &spans);
+}
+
+/// What must not be overlooked, as one line; `None` when there is nothing.
+pub fn banner(snapshot: &Snapshot) -> Option<String> {
+    match &snapshot.audit {
+        AuditHealth::Good => None,
+        AuditHealth::Broken { reason } => {
+            Some(format!(" AUDIT BROKEN: only proven reads run. {}", crate::text::clean(reason)))
+        }
+    }
+}
+
+/// The window's title.
+pub fn window_title(snapshot: &Snapshot) -> String {
+    let company = crate::text::visible(&snapshot.company);
+    match snapshot.approvals.len() {
+        0 => format!("crewlet · {company}"),
+        waiting => format!("⚑ {waiting} waiting · crewlet · {company}"),
+    }
+}
+
+fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
+    let snapshot = draw.snapshot;
+    let style = |role| draw.theme.style(role);
+    let mut left = vec![];
+    if detail < Detail::Bare {
+        left.push(("crewlet".to_owned(), style(Role::Accent)));
+    }
+    if detail < Detail::NoCompany {
+        left.push((format!("  {}", crate::text::visible(&snapshot.company)), style(Role::Text)));
+    }
+    if snapshot.read_only {
+        left.push(((if detail < Detail::NoCompany { "  read-only" } else { " ro" }).to_owned(), style(Role::Warning)));
+    }
+    let mut loud = vec![];
+    if !snapshot.approvals.is_empty() {
+        let words = if detail < Detail::NoCompany { " waiting " } else { " " };
+        loud.push((format!(" ⚑ {}{words}", snapshot.approvals.len()), style(Role::Alert)));
+    }
+    let mut right = vec![];
+    if snapshot.stopping {
+        right.push(("stopping  ".to_owned(), style(Role::Warning)));
+    }
+    if let (Some(listener), Detail::Full) = (&snapshot.listener, detail) {
+        right.push((format!("{}   ", crate::text::visible(listener)), style(Role::Dim)));
+    }
+    right.push((draw.now.time_of_day(draw.zone, Precision::Minutes), style(Role::Text)));
+    (left, counts(draw, detail), loud, right)
+}
+
+fn counts(draw: &Draw<'_>, detail: Detail) -> Spans {
+    let words = ["ready", "starting", "backoff", "stopping", "stopped", "disabled", "failed"];
+    let mut spans: Spans = Vec::new();
+    for word in words {
+        let mut of_word = draw.snapshot.servers.iter().filter(|server| server.status.word() == word).peekable();
+        let Some(first) = of_word.peek() else { continue };
+        let (glyph, role) = status_mark(&first.status);
+        let count = of_word.count();
+        if !spans.is_empty() {
+            spans.push(((if detail < Detail::Numbers { "  " } else { " " }).to_owned(), Style::new()));
+        }
+        spans.push((format!("{glyph} {count}"), draw.theme.style(role)));
+        if detail < Detail::Numbers {
+            spans.push((format!(" {word}"), draw.theme.style(if word == "failed" { role } else { Role::Text })));
+        }
+    }
+    spans
+}
+
+fn cells(spans: &Spans) -> u16 {
+    to_cells(spans.iter().map(|(text, _)| width(text)).sum())
+}
+
+fn put_at(buf: &mut Buffer, line: Rect, x: u16, spans: &Spans) {
+    let x = x.min(line.width);
+    let borrowed: Vec<(&str, Style)> = spans.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+    put_spans(buf, Rect { x: line.x + x, width: line.width - x, ..line }, &borrowed);
+}

@@ -1,0 +1,147 @@
+//! The one table of keys: what each key means where, in which words, and which of them stand in the hint line.
+//!
+//! Keys, the help screen, the hint line and the key table of the README all come from here.
+
+use crossterm::event::KeyCode;
+
+use super::Context;
+use super::key::Key;
+use crate::tui::intent::Intent;
+
+/// One row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Where it holds.
+    pub context: Context,
+    /// What it means.
+    pub intent: Intent,
+    /// The keys.
+    pub keys: &'static [Key],
+    /// For the help screen.
+    pub words: &'static str,
+    /// For the hint line, where it belongs there.
+    pub hint: Option<&'static str>,
+}
+
+const fn row(context: Context, intent: Intent, keys: &'static [Key], words: &'static str) -> Row {
+    Row { context, intent, keys, words, hint: None }
+}
+
+impl Row {
+    const fn hint(mut self, hint: &'static str) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+}
+
+const UP: Key = Key::code(KeyCode::Up);
+const DOWN: Key = Key::code(KeyCode::Down);
+const LEFT: Key = Key::code(KeyCode::Left);
+const RIGHT: Key = Key::code(KeyCode::Right);
+const PAGE_UP: Key = Key::code(KeyCode::PageUp);
+const PAGE_DOWN: Key = Key::code(KeyCode::PageDown);
+const HOME: Key = Key::code(KeyCode::Home);
+const END: Key = Key::code(KeyCode::End);
+const TAB: Key = Key::code(KeyCode::Tab);
+const BACK_TAB: Key = Key::code(KeyCode::BackTab);
+const ENTER: Key = Key::code(KeyCode::Enter);
+const ESC: Key = Key::code(KeyCode::Esc);
+
+use Context as C;
+use Intent as I;
+
+/// All default bindings.
+pub const TABLE: &[Row] = &[
+    row(C::Global, I::View(1), &[Key::char('1')], "servers"),
+    row(C::Global, I::View(2), &[Key::char('2')], "tools"),
+    row(C::Global, I::View(3), &[Key::char('3')], "approvals"),
+    row(C::Global, I::View(4), &[Key::char('4')], "calls"),
+    row(C::Global, I::View(5), &[Key::char('5')], "log"),
+    row(C::Global, I::Next, &[TAB], "next pane"),
+    row(C::Global, I::Previous, &[BACK_TAB], "previous pane"),
+    row(C::Global, I::OpenOldest, &[Key::char('a')], "open the oldest waiting question"),
+    row(C::Global, I::Back, &[ESC], "close, leave, clear"),
+    row(C::Global, I::Help, &[Key::char('?')], "help").hint("help"),
+    row(C::Global, I::Quit, &[Key::char('q'), Key::ctrl('c')], "leave; asks first while calls wait or run"),
+    row(C::Global, I::Redraw, &[Key::ctrl('l')], "draw everything anew"),
+    row(C::Global, I::Suspend, &[Key::ctrl('z')], "stop until the shell continues it"),
+    row(C::List, I::Up, &[UP, Key::char('k')], "up"),
+    row(C::List, I::Down, &[DOWN, Key::char('j')], "down"),
+    row(C::List, I::PageUp, &[PAGE_UP, Key::ctrl('b')], "a page up"),
+    row(C::List, I::PageDown, &[PAGE_DOWN, Key::ctrl('f')], "a page down"),
+    row(C::List, I::Top, &[HOME, Key::char('g')], "to the first line"),
+    row(C::List, I::Bottom, &[END, Key::char('G')], "to the last line"),
+    row(C::List, I::Left, &[LEFT], "scroll left"),
+    row(C::List, I::Right, &[RIGHT], "scroll right"),
+    row(C::Servers, I::Open, &[ENTER], "to its stderr"),
+    row(C::Servers, I::Restart, &[Key::char('r')], "restart the connection").hint("restart"),
+    row(C::Servers, I::ToggleEnabled, &[Key::char('e')], "enable or disable the connection (asks first)")
+        .hint("on/off"),
+    row(C::Servers, I::ShowTools, &[Key::char('t')], "its tools").hint("its tools"),
+    row(C::Servers, I::Follow, &[Key::char('f')], "follow or pause stderr").hint("follow"),
+    row(C::Servers, I::Search, &[Key::char('/')], "search in stderr").hint("search"),
+    row(C::Servers, I::NextMatch, &[Key::char('n')], "next match"),
+    row(C::Servers, I::PreviousMatch, &[Key::char('N')], "previous match"),
+    row(C::Servers, I::Wrap, &[Key::char('w')], "wrap or cut long lines"),
+    row(C::Servers, I::Times, &[Key::char('T')], "show or hide times"),
+    row(C::Stderr, I::Follow, &[Key::char('f')], "follow or pause").hint("follow"),
+    row(C::Stderr, I::Search, &[Key::char('/')], "search").hint("search"),
+    row(C::Stderr, I::NextMatch, &[Key::char('n')], "next match").hint("next"),
+    row(C::Stderr, I::PreviousMatch, &[Key::char('N')], "previous match"),
+    row(C::Stderr, I::Wrap, &[Key::char('w')], "wrap or cut long lines").hint("wrap"),
+    row(C::Stderr, I::Times, &[Key::char('T')], "show or hide times").hint("times"),
+    row(C::Stderr, I::Restart, &[Key::char('r')], "restart the connection").hint("restart"),
+    row(C::Stderr, I::ToggleEnabled, &[Key::char('e')], "enable or disable the connection (asks first)"),
+    row(C::Stderr, I::ShowTools, &[Key::char('t')], "its tools"),
+    row(C::Tools, I::Open, &[ENTER], "call the tool").hint("call"),
+    row(C::Tools, I::Schema, &[Key::char('s')], "the schema whole").hint("schema"),
+    row(C::Tools, I::CycleClass, &[Key::char('c')], "step through class filters").hint("class"),
+    row(C::Tools, I::CycleServer, &[Key::char('v')], "step through server filters").hint("server"),
+    row(C::Tools, I::Search, &[Key::char('/')], "filter by name").hint("filter"),
+    row(C::Approvals, I::Open, &[ENTER], "open the card of the question").hint("open"),
+    row(C::Calls, I::Open, &[ENTER], "details of the call, or its card").hint("open"),
+    row(C::Calls, I::Search, &[Key::char('/')], "filter").hint("filter"),
+    row(C::Calls, I::CycleClass, &[Key::char('c')], "step through class filters"),
+    row(C::Calls, I::Follow, &[Key::char('f')], "follow the newest").hint("follow"),
+    row(C::Calls, I::CancelCall, &[Key::char('x')], "give up a call of your own").hint("give up"),
+    row(C::Log, I::Follow, &[Key::char('f')], "follow or pause").hint("follow"),
+    row(C::Log, I::Level, &[Key::char('l')], "step through levels").hint("level"),
+    row(C::Log, I::Search, &[Key::char('/')], "search").hint("search"),
+    row(C::Log, I::NextMatch, &[Key::char('n')], "next match").hint("next"),
+    row(C::Log, I::PreviousMatch, &[Key::char('N')], "previous match"),
+    row(C::Log, I::Wrap, &[Key::char('w')], "wrap or cut long lines").hint("wrap"),
+    row(C::Log, I::Times, &[Key::char('T')], "show or hide times"),
+    row(C::Card, I::Approve, &[Key::char('y')], "approve once").hint("approve once"),
+    row(C::Card, I::Deny, &[Key::char('n')], "deny with a reason").hint("deny…"),
+    row(C::Card, I::AllArguments, &[Key::char('d')], "all arguments").hint("all arguments"),
+    row(C::Card, I::Next, &[TAB], "next question").hint("next"),
+    row(C::Card, I::Previous, &[BACK_TAB], "previous question"),
+    row(C::Card, I::Back, &[ESC], "leave pending").hint("leave pending"),
+    row(C::Card, I::Help, &[Key::char('?')], "help").hint("help"),
+    row(C::Card, I::Up, &[UP], "scroll up"),
+    row(C::Card, I::Down, &[DOWN], "scroll down"),
+    row(C::Card, I::PageUp, &[PAGE_UP], "a page up"),
+    row(C::Card, I::PageDown, &[PAGE_DOWN], "a page down"),
+    row(C::Card, I::Top, &[HOME], "to the first line"),
+    row(C::Card, I::Bottom, &[END], "to the last line"),
+    row(C::CardReason, I::Submit, &[ENTER], "deny, with what is written as the reason").hint("deny"),
+    row(C::CardReason, I::Back, &[ESC], "back to the card").hint("back"),
+    row(C::Editor, I::Submit, &[Key::ctrl('s'), Key::code(KeyCode::F(5))], "send the call").hint("send"),
+    row(C::Editor, I::Next, &[TAB], "next field").hint("next field"),
+    row(C::Editor, I::Previous, &[BACK_TAB], "previous field"),
+    row(C::Editor, I::PageUp, &[PAGE_UP], "a page up"),
+    row(C::Editor, I::PageDown, &[PAGE_DOWN], "a page down"),
+    row(C::Editor, I::Back, &[ESC], "close without sending").hint("close"),
+    row(C::Confirm, I::Yes, &[Key::char('y')], "yes").hint("yes"),
+    row(C::Confirm, I::No, &[Key::char('n')], "no").hint("no"),
+    row(C::Confirm, I::Back, &[ESC], "no").hint("back"),
+    row(C::Help, I::Back, &[ESC, Key::char('q'), Key::char('?')], "close").hint("close"),
+    row(C::Help, I::Up, &[UP, Key::char('k')], "scroll up").hint("up"),
+    row(C::Help, I::Down, &[DOWN, Key::char('j')], "scroll down").hint("down"),
+    row(C::Help, I::PageUp, &[PAGE_UP], "a page up"),
+    row(C::Help, I::PageDown, &[PAGE_DOWN, Key::char(' ')], "a page down"),
+    row(C::Help, I::Top, &[HOME], "to the first line"),
+    row(C::Help, I::Bottom, &[END], "to the last line"),
+    row(C::Filter, I::Submit, &[ENTER], "keep what is written").hint("keep"),
+    row(C::Filter, I::Back, &[ESC], "leave it").hint("leave"),
+];

@@ -1,0 +1,386 @@
+//! The screen's state. [`Ui::update`] takes what happened and says what must be done; [`Ui::render`] draws.
+//!
+//! Synchronous and without a terminal: the event loop gives it messages and carries effects out, tests do the same.
+
+mod attention;
+mod panes;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossterm::event::KeyEvent;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use self::attention::Attention;
+use self::panes::Panes;
+use super::format::plural;
+use super::frames::Motion;
+use super::intent::{Effect, Intent, Question};
+use super::keymap::{Context, Keymap};
+use super::layout::{Regions, SMALLEST};
+use super::msg::{Moment, Msg};
+use super::panes::View;
+use super::seam::{Card, CardContext, Outcome};
+use super::theme::{Role, ascii};
+use super::widgets::cells::{put, row, to_cells, width};
+use super::widgets::confirm::{Answer, Confirm};
+use super::widgets::help::Help;
+use super::widgets::status_bar::StatusBar;
+use super::{Draw, header};
+use crate::config::model::TuiSettings;
+use crate::engine::command::Command;
+use crate::engine::snapshot::{CallPhase, LogLevel, Snapshot};
+use crate::ids::ApprovalId;
+use crate::text;
+
+/// The same key again within this time is a held key.
+const HELD: Duration = Duration::from_millis(120);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Ui {
+    screen: Rect,
+    panes: Panes,
+    modals: Modals,
+    status: StatusBar,
+    attention: Attention,
+    keymap: Keymap,
+    bell: Bell,
+    /// The last key, when it came and where it was meant for.
+    last: Option<(KeyEvent, Instant, Context)>,
+}
+
+/// Layers above the panes, the topmost first.
+#[derive(Debug, Default)]
+struct Modals {
+    help: Option<Help>,
+    confirm: Option<Confirm>,
+    card: Option<Card>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Bell {
+    On,
+    Off,
+}
+
+impl Ui {
+    /// A screen of no size yet. Problems in the settings are shown.
+    pub fn new(settings: &TuiSettings, zone: &TimeZone) -> Self {
+        let (keymap, problems) = Keymap::with(&settings.keys);
+        let mut status = StatusBar::default();
+        if let Some(first) = problems.first() {
+            let more = if problems.len() > 1 { format!(" (and {} more)", problems.len() - 1) } else { String::new() };
+            status.complain(format!("{first}{more}").into());
+        }
+        Self {
+            screen: Rect::ZERO,
+            panes: Panes::new(zone),
+            modals: Modals::default(),
+            status,
+            attention: Attention::new(settings.open_cards),
+            keymap,
+            bell: if settings.bell { Bell::On } else { Bell::Off },
+            last: None,
+        }
+    }
+
+    /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
+    pub fn update(&mut self, msg: Msg, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        let effects = match msg {
+            Msg::Key(key) => self.key(key, snapshot, moment),
+            Msg::Paste(pasted) => self.paste(&pasted),
+            Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
+            Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
+            Msg::Resumed => vec![Effect::Repaint],
+            Msg::Resize(screen) => {
+                self.screen = screen;
+                Vec::new()
+            }
+            Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
+        };
+        let mut out = Vec::new();
+        for effect in effects {
+            self.carry_out(effect, snapshot, moment, &mut out);
+        }
+        self.status.expire(moment.at);
+        self.attend(snapshot, moment, &mut out);
+        self.layout(snapshot);
+        out
+    }
+
+    /// When something changes by itself, besides what [`Self::motion`] says.
+    pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
+        let card = self.modals.card.as_ref().and_then(Card::wake_at);
+        let may_open = self.may_open() && self.regions(snapshot).is_some();
+        let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
+        [self.status.wake_at(), card, opening].into_iter().flatten().min()
+    }
+
+    /// How often the picture changes by itself.
+    pub fn motion(&self, snapshot: &Snapshot) -> Motion {
+        if self.modals.card.is_some() { Motion::Seconds } else { self.panes.motion(snapshot) }
+    }
+
+    /// The view in front.
+    pub const fn view(&self) -> View {
+        self.panes.view()
+    }
+
+    /// The question whose card is open.
+    pub fn open_card(&self) -> Option<ApprovalId> {
+        self.modals.card.as_ref().map(Card::approval)
+    }
+
+    /// Draws the screen into an area of the size that it was told last.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>, at: Instant) {
+        if let Some(regions) = self.regions(draw.snapshot) {
+            self.render_view(buf, &regions, draw, at);
+        } else {
+            let words = format!("needs {} x {}", SMALLEST.0, SMALLEST.1);
+            let middle = row(self.screen, self.screen.height.saturating_sub(1) / 2);
+            let left = middle.width.saturating_sub(to_cells(width(&words))) / 2;
+            let place = Rect { x: middle.x + left, width: middle.width - left, ..middle };
+            put(buf, place, &words, draw.theme.style(Role::Text));
+        }
+        if draw.theme.ascii {
+            ascii::flatten(buf);
+        }
+    }
+
+    fn render_view(&self, buf: &mut Buffer, regions: &Regions, draw: &Draw<'_>, at: Instant) {
+        header::render(buf, regions.header, draw);
+        header::render_views(buf, regions.views, draw, self.view());
+        if let Some(banner) = header::banner(draw.snapshot) {
+            buf.set_style(regions.banner.intersection(buf.area), draw.theme.style(Role::Alert));
+            put(buf, regions.banner, &banner, draw.theme.style(Role::Alert));
+        }
+        self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
+        let mut hints = self.keymap.hints(self.context());
+        // Help stands last; where there is none (a text field), the last hint does.
+        if let Some(at) = hints.iter().position(|(_, words)| *words == "help") {
+            let help = hints.remove(at);
+            hints.push(help);
+        }
+        self.status.render(buf, regions.foot, &hints, draw.theme);
+        let middle = Rect { height: self.screen.height - 1, ..self.screen };
+        if let Some(card) = &self.modals.card {
+            card.render(middle, buf, draw, at);
+        }
+        if let Some(confirm) = &self.modals.confirm {
+            confirm.render(middle, buf, draw);
+        }
+        if let Some(help) = &self.modals.help {
+            help.render(middle, buf, draw);
+        }
+    }
+
+    fn layout(&mut self, snapshot: &Snapshot) {
+        let Some(regions) = self.regions(snapshot) else { return };
+        self.panes.layout(regions.body, snapshot);
+        let middle = Rect { height: self.screen.height - 1, ..self.screen };
+        if let Some(card) = &mut self.modals.card {
+            card.layout(middle, snapshot);
+        }
+        if let Some(help) = &mut self.modals.help {
+            help.layout(middle);
+        }
+    }
+
+    fn regions(&self, snapshot: &Snapshot) -> Option<Regions> {
+        Regions::of(self.screen, u16::from(header::banner(snapshot).is_some()))
+    }
+
+    fn context(&self) -> Context {
+        if self.modals.help.is_some() {
+            return Context::Help;
+        }
+        if self.modals.confirm.is_some() {
+            return Context::Confirm;
+        }
+        if let Some(card) = &self.modals.card {
+            return match card.context() {
+                CardContext::Keys => Context::Card,
+                CardContext::Text => Context::CardReason,
+            };
+        }
+        if self.panes.typing() { Context::Filter } else { self.panes.focused().context() }
+    }
+
+    fn key(&mut self, key: KeyEvent, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        self.attention.key(moment.at);
+        self.status.acknowledge();
+        let context = self.context();
+        if self.is_held_over(key, context, moment.at) {
+            return Vec::new();
+        }
+        let intent = self.keymap.lookup(context, key);
+        match intent {
+            Some(Intent::Suspend) => return vec![Effect::Suspend],
+            Some(Intent::Redraw) => return vec![Effect::Repaint],
+            Some(Intent::Quit) => return quit(snapshot),
+            // What is not on the screen takes no keys: nobody decides what they cannot see.
+            _ if self.regions(snapshot).is_none() => return Vec::new(),
+            Some(Intent::Help) if self.modals.help.is_none() => {
+                self.modals.help = Some(Help::of(&self.keymap, context));
+                return Vec::new();
+            }
+            _ => {}
+        }
+        if let Some(help) = &mut self.modals.help {
+            if intent.is_some_and(|intent| help.apply(intent)) {
+                self.modals.help = None;
+            }
+            return Vec::new();
+        }
+        if let Some(confirm) = &self.modals.confirm {
+            let answer = intent.and_then(|intent| confirm.apply(intent));
+            if answer.is_some() {
+                self.modals.confirm = None;
+            }
+            return if let Some(Answer::Yes(effect)) = answer { vec![effect] } else { Vec::new() };
+        }
+        if let Some(card) = &mut self.modals.card {
+            let outcome = card.key(intent, key, moment.at, snapshot);
+            return self.card_outcome(outcome, snapshot);
+        }
+        self.pane_key(intent, key, snapshot)
+    }
+
+    fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        let typing = self.panes.typing();
+        match intent {
+            None if typing => self.panes.text(key, snapshot),
+            None => Vec::new(),
+            Some(Intent::View(number)) => {
+                if let Some(view) = View::numbered(number) {
+                    self.panes.show(view);
+                }
+                Vec::new()
+            }
+            Some(Intent::OpenOldest) => match snapshot.approvals.first() {
+                Some(oldest) => vec![Effect::OpenCard(oldest.id)],
+                None => vec![Effect::Say("nothing waits for a decision".into())],
+            },
+            Some(intent) => self.panes.apply(intent, snapshot),
+        }
+    }
+
+    /// True for a key that is held down and was pressed for something that is gone from under it.
+    fn is_held_over(&mut self, key: KeyEvent, context: Context, at: Instant) -> bool {
+        let held =
+            matches!(self.last, Some((last, then, _)) if last == key && at.saturating_duration_since(then) < HELD);
+        let meant_for = match self.last {
+            Some((_, _, meant_for)) if held => meant_for,
+            _ => context,
+        };
+        self.last = Some((key, at, meant_for));
+        meant_for != context
+    }
+
+    fn paste(&mut self, pasted: &str) -> Vec<Effect> {
+        if self.modals.help.is_some() || self.modals.confirm.is_some() {
+            return Vec::new();
+        }
+        if let Some(card) = &mut self.modals.card {
+            card.paste(pasted);
+        } else if self.panes.typing() {
+            self.panes.paste(pasted);
+        }
+        Vec::new()
+    }
+
+    fn card_outcome(&mut self, outcome: Outcome, snapshot: &Snapshot) -> Vec<Effect> {
+        let Some(id) = self.open_card() else { return outcome.effects };
+        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide { .. })));
+        let moves_on = outcome.effects.iter().any(|effect| matches!(effect, Effect::OpenCard(_)));
+        self.attention.leave(id);
+        if outcome.close {
+            self.modals.card = None;
+            if !decided && !moves_on && snapshot.approvals.iter().any(|approval| approval.id == id) {
+                self.attention.leave_all(snapshot);
+            }
+        }
+        outcome.effects
+    }
+
+    fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
+        match effect {
+            Effect::Say(words) => self.status.say(words, moment.at),
+            Effect::Complain(words) => self.status.complain(words),
+            Effect::Show(target) => self.panes.show_target(&target),
+            Effect::Ask(question) => {
+                self.modals.help = None;
+                self.modals.confirm = Some(Confirm::new(question));
+                out.push(Effect::DropInput);
+            }
+            Effect::OpenCard(id) => {
+                if let Some(approval) = snapshot.approvals.iter().find(|approval| approval.id == id) {
+                    self.modals.card = Some(Card::open(approval.clone(), moment.now, moment.at));
+                    out.push(Effect::DropInput);
+                }
+            }
+            Effect::EditCall(name) => {
+                self.status.say(format!("{} cannot be called from here yet", text::visible(&name)).into(), moment.at);
+            }
+            Effect::Send(Command::Call { ref call, .. }) => {
+                self.attention.own_call(call.clone());
+                out.push(effect);
+            }
+            Effect::Send(_) | Effect::Bell | Effect::DropInput | Effect::Repaint | Effect::Suspend | Effect::Leave => {
+                out.push(effect);
+            }
+        }
+    }
+
+    fn attend(&mut self, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
+        if self.attention.take_new(snapshot) && self.bell == Bell::On {
+            out.push(Effect::Bell);
+        }
+        for notice in self.attention.take_notices(snapshot) {
+            let words: Arc<str> = text::clean(&notice.text).into();
+            match notice.level {
+                LogLevel::Error | LogLevel::Warn => self.status.complain(words),
+                LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
+            }
+        }
+        if self.may_open()
+            && self.regions(snapshot).is_some()
+            && let Some(approval) = self.attention.to_open(snapshot, moment.at)
+        {
+            self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
+        }
+    }
+
+    fn may_open(&self) -> bool {
+        self.modals.is_empty() && !self.panes.typing()
+    }
+}
+
+impl Modals {
+    const fn is_empty(&self) -> bool {
+        self.help.is_none() && self.confirm.is_none() && self.card.is_none()
+    }
+}
+
+/// Leaves, or asks first while calls wait or run.
+fn quit(snapshot: &Snapshot) -> Vec<Effect> {
+    let waiting = snapshot.approvals.len();
+    let running = snapshot.calls.iter().filter(|call| call.phase == CallPhase::Running).count();
+    let mut detail = Vec::new();
+    if waiting > 0 {
+        let verb = if waiting == 1 { "waits" } else { "wait" };
+        detail.push(format!("{} {verb} for a decision and will be withdrawn.", plural(waiting, "call")));
+    }
+    if running > 0 {
+        let verb = if running == 1 { "is" } else { "are" };
+        detail.push(format!("{} {verb} running; what becomes of it will be unknown.", plural(running, "call")));
+    }
+    if detail.is_empty() {
+        return vec![Effect::Leave];
+    }
+    let (title, detail) = ("Leave?".into(), detail.join(" ").into());
+    vec![Effect::Ask(Question { title, detail, yes: Box::new(Effect::Leave) })]
+}

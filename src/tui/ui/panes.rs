@@ -1,0 +1,201 @@
+//! All panes, which view they stand in, and which of them has the focus. The one place that matches on views.
+
+use crossterm::event::KeyEvent;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::engine::snapshot::Snapshot;
+use crate::tui::Draw;
+use crate::tui::frames::Motion;
+use crate::tui::intent::{Effect, Intent, Target};
+use crate::tui::layout;
+use crate::tui::panes::{ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, StderrPane, ToolsPane, View};
+
+/// See the module.
+#[derive(Debug)]
+pub struct Panes {
+    view: View,
+    /// Which pane of the servers view has the focus.
+    half: Half,
+    body: Rect,
+    servers: ServersPane,
+    stderr: StderrPane,
+    tools: ToolsPane,
+    approvals: ApprovalsPane,
+    calls: CallsPane,
+    log: LogPane,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Half {
+    Servers,
+    Stderr,
+}
+
+impl Panes {
+    /// All panes, the servers in front.
+    pub fn new(zone: &TimeZone) -> Self {
+        Self {
+            view: View::Servers,
+            half: Half::Servers,
+            body: Rect::ZERO,
+            servers: ServersPane::default(),
+            stderr: StderrPane::new(zone.clone()),
+            tools: ToolsPane::default(),
+            approvals: ApprovalsPane::default(),
+            calls: CallsPane::default(),
+            log: LogPane::new(zone.clone()),
+        }
+    }
+
+    /// The view in front.
+    pub const fn view(&self) -> View {
+        self.view
+    }
+
+    /// The pane with the focus.
+    pub const fn focused(&self) -> PaneId {
+        match (self.view, self.half) {
+            (View::Servers, Half::Servers) => PaneId::Servers,
+            (View::Servers, Half::Stderr) => PaneId::Stderr,
+            (View::Tools, _) => PaneId::Tools,
+            (View::Approvals, _) => PaneId::Approvals,
+            (View::Calls, _) => PaneId::Calls,
+            (View::Log, _) => PaneId::Log,
+        }
+    }
+
+    /// Brings a view to the front.
+    pub const fn show(&mut self, view: View) {
+        self.view = view;
+    }
+
+    /// Brings something to the front.
+    pub fn show_target(&mut self, target: &Target) {
+        match target {
+            Target::ToolsOf(_) => self.view = View::Tools,
+            Target::Call(_) => self.view = View::Calls,
+        }
+    }
+
+    /// Fits the view in front to its area and to what is true.
+    pub fn layout(&mut self, body: Rect, snapshot: &Snapshot) {
+        self.body = body;
+        let (left, right) = layout::panes(body);
+        match self.view {
+            View::Servers => {
+                // In a narrow view both take the same place, and the one with the focus is drawn.
+                self.servers.layout(left, snapshot);
+                self.stderr.layout(right.unwrap_or(left), snapshot, self.servers.selected());
+            }
+            View::Tools => self.tools.layout(body, snapshot),
+            View::Approvals => self.approvals.layout(body, snapshot),
+            View::Calls => self.calls.layout(body, snapshot),
+            View::Log => self.log.layout(body, snapshot),
+        }
+    }
+
+    /// Hands an intent to the pane with the focus.
+    pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        match self.focused() {
+            PaneId::Servers | PaneId::Stderr => self.apply_servers(intent, snapshot),
+            PaneId::Tools => self.tools.apply(intent, snapshot),
+            PaneId::Approvals => self.approvals.apply(intent, snapshot),
+            PaneId::Calls => self.calls.apply(intent, snapshot),
+            PaneId::Log => self.log.apply(intent, snapshot),
+        }
+    }
+
+    /// True while a text field is open.
+    pub fn typing(&self) -> bool {
+        match self.focused() {
+            PaneId::Servers | PaneId::Stderr => self.stderr.typing(),
+            PaneId::Tools => self.tools.typing(),
+            PaneId::Approvals => self.approvals.typing(),
+            PaneId::Calls => self.calls.typing(),
+            PaneId::Log => self.log.typing(),
+        }
+    }
+
+    /// Hands a key to the open text field.
+    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        match self.focused() {
+            PaneId::Servers | PaneId::Stderr => self.stderr.text(key),
+            PaneId::Tools => return self.tools.text(key, snapshot),
+            PaneId::Approvals => return self.approvals.text(key, snapshot),
+            PaneId::Calls => return self.calls.text(key, snapshot),
+            PaneId::Log => self.log.text(key),
+        }
+        Vec::new()
+    }
+
+    /// Hands pasted text to the open text field.
+    pub fn paste(&mut self, pasted: &str) {
+        match self.focused() {
+            PaneId::Servers | PaneId::Stderr => self.stderr.paste(pasted),
+            PaneId::Tools => self.tools.paste(pasted),
+            PaneId::Approvals => self.approvals.paste(pasted),
+            PaneId::Calls => self.calls.paste(pasted),
+            PaneId::Log => self.log.paste(pasted),
+        }
+    }
+
+    /// Draws the view in front.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        match self.view {
+            View::Servers => {
+                let focus = |half| Draw { focused: self.half == half, ..*draw };
+                let both = layout::panes(self.body).1.is_some();
+                if both || self.half == Half::Servers {
+                    self.servers.render(buf, &focus(Half::Servers));
+                }
+                if both || self.half == Half::Stderr {
+                    self.stderr.render(buf, &focus(Half::Stderr));
+                }
+            }
+            View::Tools => self.tools.render(buf, draw),
+            View::Approvals => self.approvals.render(buf, draw),
+            View::Calls => self.calls.render(buf, draw),
+            View::Log => self.log.render(buf, draw),
+        }
+    }
+
+    /// What in the view changes by itself.
+    pub fn motion(&self, snapshot: &Snapshot) -> Motion {
+        let moves = match self.view {
+            View::Servers => snapshot.servers.iter().any(|server| server.status.word() == "starting"),
+            View::Approvals => !snapshot.approvals.is_empty(),
+            View::Tools | View::Calls | View::Log => false,
+        };
+        if moves { Motion::Seconds } else { Motion::Minutes }
+    }
+
+    fn apply_servers(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        match intent {
+            Intent::Next | Intent::Previous => {
+                self.half = if self.half == Half::Servers { Half::Stderr } else { Half::Servers };
+                Vec::new()
+            }
+            Intent::Open => {
+                self.half = Half::Stderr;
+                Vec::new()
+            }
+            Intent::Restart | Intent::ToggleEnabled | Intent::ShowTools => self.servers.apply(intent, snapshot),
+            Intent::Search | Intent::NextMatch | Intent::PreviousMatch => {
+                // What is searched must be seen, also where only one pane is.
+                self.half = Half::Stderr;
+                self.stderr.apply(intent, snapshot)
+            }
+            Intent::Back if self.half == Half::Stderr && !self.stderr.searching() => {
+                self.half = Half::Servers;
+                Vec::new()
+            }
+            Intent::Follow | Intent::Wrap | Intent::Times | Intent::Back | Intent::Submit => {
+                self.stderr.apply(intent, snapshot)
+            }
+            intent if self.half == Half::Servers => self.servers.apply(intent, snapshot),
+            intent => self.stderr.apply(intent, snapshot),
+        }
+    }
+}

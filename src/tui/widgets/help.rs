@@ -1,0 +1,103 @@
+//! The help screen: every key that works where the person stands, from the one table.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::cells::{clear, put, put_spans, row, to_cells, width};
+use super::confirm::centred;
+use super::panel::{Panel, Scroll, inner};
+use crate::tui::Draw;
+use crate::tui::intent::Intent;
+use crate::tui::keymap::{Context, Keymap};
+use crate::tui::theme::Role;
+
+const WIDTH: u16 = 72;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Help {
+    lines: Vec<Entry>,
+    top: usize,
+    height: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Entry {
+    Heading(&'static str),
+    Key(String, &'static str),
+    Gap,
+}
+
+impl Help {
+    /// Help for one context and those that it falls back to.
+    pub fn of(keymap: &Keymap, context: Context) -> Self {
+        let mut lines = Vec::new();
+        for context in std::iter::successors(Some(context), |context| context.parent()) {
+            if !lines.is_empty() {
+                lines.push(Entry::Gap);
+            }
+            lines.push(Entry::Heading(context.words()));
+            lines.extend(keymap.rows(context).into_iter().map(|(keys, words)| Entry::Key(keys, words)));
+        }
+        Self { lines, top: 0, height: 0 }
+    }
+
+    /// Fits it into the screen.
+    pub fn layout(&mut self, screen: Rect) {
+        self.height = usize::from(inner(self.area(screen)).height);
+        self.top = self.top.min(self.lines.len().saturating_sub(self.height));
+    }
+
+    /// Scrolls. True when it should close.
+    pub fn apply(&mut self, intent: Intent) -> bool {
+        let page = self.height.saturating_sub(1).max(1);
+        let most = self.lines.len().saturating_sub(self.height);
+        self.top = match intent {
+            Intent::Up => self.top.saturating_sub(1),
+            Intent::Down => self.top + 1,
+            Intent::PageUp => self.top.saturating_sub(page),
+            Intent::PageDown => self.top + page,
+            Intent::Top => 0,
+            Intent::Bottom => most,
+            Intent::Back | Intent::Help => return true,
+            _ => self.top,
+        }
+        .min(most);
+        false
+    }
+
+    /// Draws it in the middle of `screen`.
+    pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>) {
+        let area = self.area(screen);
+        clear(buf, area);
+        let scroll = Some(Scroll { above: self.top, shown: self.height, total: self.lines.len() });
+        let panel = Panel { title: "Keys", right: "Esc closes", focused: true, scroll, heavy: false };
+        let inside = panel.render(buf, area, draw.theme);
+        let text = Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside };
+        let keys = self.lines.iter().filter_map(|line| match line {
+            Entry::Key(keys, _) => Some(width(keys)),
+            _ => None,
+        });
+        let column = to_cells(keys.max().unwrap_or(0) + 3);
+        for (n, line) in (0..inside.height).zip(self.lines.iter().skip(self.top)) {
+            let place = row(text, n);
+            match line {
+                Entry::Heading(words) => _ = put(buf, place, words, draw.theme.style(Role::Accent)),
+                Entry::Gap => {}
+                Entry::Key(keys, words) => {
+                    put_spans(
+                        buf,
+                        Rect { width: column.min(place.width), ..place },
+                        &[(keys, draw.theme.style(Role::Key))],
+                    );
+                    let words_at = Rect { x: place.x + column, width: place.width.saturating_sub(column), ..place };
+                    put(buf, words_at, words, draw.theme.style(Role::Text));
+                }
+            }
+        }
+    }
+
+    fn area(&self, screen: Rect) -> Rect {
+        centred(screen, WIDTH, to_cells(self.lines.len() + 2))
+    }
+}

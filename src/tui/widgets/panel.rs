@@ -1,0 +1,178 @@
+//! The frame around a pane: border, titles, and the scroll position in the right border.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Modifier, Style};
+
+use super::cells::{put, put_right, row, to_cells, width};
+use crate::tui::theme::{Role, Theme};
+
+/// A pane's frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Panel<'a> {
+    /// Left in the upper border; carries state: `stderr · github`.
+    pub title: &'a str,
+    /// Right in the upper border; carries counts: `14/78`.
+    pub right: &'a str,
+    /// Whether the pane has the focus.
+    pub focused: bool,
+    /// What part of the content is shown.
+    pub scroll: Option<Scroll>,
+    /// A heavier line, for a modal.
+    pub heavy: bool,
+}
+
+/// What part of some content is shown, in rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Scroll {
+    /// Rows above what is shown.
+    pub above: usize,
+    /// Rows shown.
+    pub shown: usize,
+    /// All rows.
+    pub total: usize,
+}
+
+struct Lines {
+    corners: [&'static str; 4],
+    horizontal: &'static str,
+    vertical: &'static str,
+}
+
+const LIGHT: Lines = Lines { corners: ["╭", "╮", "╰", "╯"], horizontal: "─", vertical: "│" };
+const HEAVY: Lines = Lines { corners: ["┏", "┓", "┗", "┛"], horizontal: "━", vertical: "┃" };
+
+/// The area inside a frame.
+pub fn inner(area: Rect) -> Rect {
+    if area.width < 2 || area.height < 2 {
+        return Rect { width: 0, height: 0, ..area };
+    }
+    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
+}
+
+impl Panel<'_> {
+    /// Draws the frame; the inside is left alone.
+    pub fn render(&self, buf: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
+        let inside = inner(area);
+        if area.width < 2 || area.height < 2 {
+            return inside;
+        }
+        let role = match (self.heavy, self.focused) {
+            (true, _) => Role::CardBorder,
+            (false, true) => Role::BorderFocused,
+            (false, false) => Role::Border,
+        };
+        let style = theme.style(role);
+        outline(buf, area, if self.heavy { &HEAVY } else { &LIGHT }, style);
+        self.titles(buf, area, theme);
+        if let Some(scroll) = self.scroll {
+            thumb(buf, area, scroll, style);
+        }
+        inside
+    }
+
+    fn titles(&self, buf: &mut Buffer, area: Rect, theme: &Theme) {
+        let style = if self.focused || self.heavy {
+            theme.style(Role::Title).add_modifier(Modifier::BOLD)
+        } else {
+            theme.style(Role::Dim)
+        };
+        let room = area.width.saturating_sub(4);
+        let top = Rect { x: area.x + 2, width: room, height: 1, ..area };
+        let left = to_cells(width(self.title)).saturating_add(2);
+        let right = to_cells(width(self.right)).saturating_add(2);
+        let mut rest = top;
+        if !self.right.is_empty() && left.saturating_add(right).saturating_add(1) <= room {
+            put_right(buf, top, &format!(" {} ", self.right), style);
+            rest.width = room - right;
+        }
+        if !self.title.is_empty() && rest.width > 3 {
+            put(buf, rest, &format!(" {} ", self.title), style);
+        }
+    }
+}
+
+/// A line across a frame at row `y` of `area`, joined to its borders, with an optional word in it.
+pub fn divider(buf: &mut Buffer, area: Rect, y: u16, style: Style) {
+    let line = row(Rect { y: 0, height: u16::MAX, ..area }, y);
+    for x in line.left()..line.right() {
+        let symbol = if x == line.left() {
+            "├"
+        } else if x + 1 == line.right() {
+            "┤"
+        } else {
+            "─"
+        };
+        set(buf, x, y, symbol, style);
+    }
+}
+
+fn outline(buf: &mut Buffer, area: Rect, lines: &Lines, style: Style) {
+    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
+    for x in area.x..=right {
+        set(buf, x, area.y, lines.horizontal, style);
+        set(buf, x, bottom, lines.horizontal, style);
+    }
+    for y in area.y..=bottom {
+        set(buf, area.x, y, lines.vertical, style);
+        set(buf, right, y, lines.vertical, style);
+    }
+    let [top_left, top_right, bottom_left, bottom_right] = lines.corners;
+    set(buf, area.x, area.y, top_left, style);
+    set(buf, right, area.y, top_right, style);
+    set(buf, area.x, bottom, bottom_left, style);
+    set(buf, right, bottom, bottom_right, style);
+}
+
+fn thumb(buf: &mut Buffer, area: Rect, scroll: Scroll, style: Style) {
+    let track = usize::from(area.height.saturating_sub(2));
+    if scroll.total <= scroll.shown || track == 0 {
+        return;
+    }
+    let length = (track * scroll.shown / scroll.total).clamp(1, track);
+    let free = scroll.total - scroll.shown;
+    let start = (track - length) * scroll.above.min(free) / free;
+    for offset in start..start + length {
+        set(buf, area.right() - 1, area.y + 1 + to_cells(offset), "┃", style);
+    }
+}
+
+fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, style: Style) {
+    if let Some(cell) = buf.cell_mut(Position::new(x, y)) {
+        cell.set_symbol(symbol).set_style(style);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_of_any_size_draws_without_harm() {
+        let theme = Theme::plain();
+        for width in 0..12 {
+            for height in 0..6 {
+                let area = Rect::new(1, 1, width, height);
+                let mut buf = Buffer::empty(Rect::new(0, 0, 14, 8));
+                let scroll = Some(Scroll { above: 3, shown: 2, total: 9 });
+                Panel { title: "title", right: "3/9", focused: true, scroll, heavy: false }
+                    .render(&mut buf, area, &theme);
+                for position in buf.area.positions() {
+                    assert!(area.contains(position) || buf[position].symbol() == " ");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_thumb_reaches_both_ends() {
+        let rows = |above| {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 4, 6));
+            let scroll = Some(Scroll { above, shown: 4, total: 16 });
+            Panel { scroll, ..Panel::default() }.render(&mut buf, Rect::new(0, 0, 4, 6), &Theme::plain());
+            (1..5).filter(|y| buf[(3, *y)].symbol() == "┃").collect::<Vec<u16>>()
+        };
+        assert_eq!(rows(0), [1]);
+        assert_eq!(rows(12), [4]);
+    }
+}

@@ -1,0 +1,9 @@
+//! What a person sees: pictures at three sizes, with and without colours, and what keys and news do to them.
+
+#[path = "screens/behaviour.rs"]
+mod behaviour;
+#[path = "screens/fuzz.rs"]
+mod fuzz;
+#[path = "screens/pictures.rs"]
+mod pictures;
+mod support;

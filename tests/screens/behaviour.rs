@@ -1,0 +1,258 @@
+//! What keys, questions and news do.
+
+use std::sync::Arc;
+
+use crewlet_tui::config::model::{OpenCards, TuiSettings};
+use crewlet_tui::engine::command::Command;
+use crewlet_tui::engine::handle::SendError;
+use crewlet_tui::engine::snapshot::{LogLevel, Notice, Snapshot};
+use crewlet_tui::ids::{ApprovalId, ConnectionName};
+use crewlet_tui::tui::frames::Motion;
+use crewlet_tui::tui::intent::Effect;
+use crewlet_tui::tui::msg::Msg;
+use crewlet_tui::tui::panes::View;
+
+use super::support::sample;
+use super::support::screen::{Screen, event};
+
+const SIZE: (u16, u16) = (120, 40);
+
+fn foot(screen: &Screen) -> String {
+    screen.text().lines().last().unwrap_or_default().trim().to_owned()
+}
+
+fn asks(snapshot: &mut Snapshot, id: u64) {
+    snapshot.approvals.push(sample::approval(id, "github_delete_branch", 0));
+}
+
+#[test]
+fn a_card_opens_by_itself_when_nobody_is_typing() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.wait(3_000);
+    let effects = screen.publish(|snapshot| asks(snapshot, 7));
+    assert_eq!(effects, [Effect::Bell, Effect::DropInput]);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
+}
+
+#[test]
+fn a_card_waits_until_no_key_came_for_two_seconds() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["down"]);
+    assert_eq!(screen.publish(|snapshot| asks(snapshot, 7)), [Effect::Bell]);
+    assert_eq!((screen.ui.open_card(), screen.wake_in()), (None, Some(2_000)));
+    screen.wait(1_999);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), None);
+    screen.wait(1);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
+}
+
+#[test]
+fn a_card_takes_the_focus_from_no_text_field_and_no_modal() {
+    for keys in [&["5", "/"][..], &["?"], &["e"]] {
+        let mut screen = Screen::new(SIZE, sample::calm());
+        screen.press(keys);
+        screen.publish(|snapshot| asks(snapshot, 7));
+        screen.wait(60_000);
+        screen.send(Msg::Wake);
+        assert_eq!(screen.ui.open_card(), None, "{keys:?}");
+        assert_eq!(screen.wake_in(), None, "{keys:?}");
+        screen.press(&["esc"]);
+        screen.wait(2_000);
+        screen.send(Msg::Wake);
+        assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)), "{keys:?}");
+    }
+}
+
+#[test]
+fn a_card_that_was_left_stays_closed_and_a_opens_the_oldest() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.wait(3_000);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)));
+    screen.press(&["esc"]);
+    screen.wait(60_000);
+    screen.send(Msg::Wake);
+    assert_eq!((screen.ui.open_card(), screen.wake_in()), (None, None));
+    screen.press(&["a"]);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)));
+    screen.press(&["esc"]);
+    screen.wait(3_000);
+    screen.publish(|snapshot| asks(snapshot, 9));
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(9)), "a new question is news");
+}
+
+#[test]
+fn with_badge_no_card_opens_by_itself() {
+    let settings = TuiSettings { open_cards: OpenCards::Badge, bell: false, ..TuiSettings::default() };
+    let mut screen = Screen::with(SIZE, sample::calm(), &settings);
+    screen.wait(10_000);
+    assert_eq!(screen.publish(|snapshot| asks(snapshot, 7)), []);
+    assert_eq!((screen.ui.open_card(), screen.wake_in()), (None, None));
+    assert!(screen.text().lines().next().unwrap().contains("⚑ 1 waiting"));
+}
+
+#[test]
+fn nothing_is_decided_on_a_screen_too_small_to_see_it() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    screen.resize(30, 8);
+    assert_eq!(screen.press(&["y", "y", "n", "tab"]), []);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)));
+    assert_eq!(screen.text().trim(), "needs 40 x 12");
+    assert_eq!(screen.press(&["ctrl-z"]), [Effect::Suspend]);
+}
+
+#[test]
+fn leaving_asks_while_calls_wait_or_run() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    assert_eq!(screen.press(&["q"]), [Effect::Leave]);
+    let mut screen = Screen::new(SIZE, sample::busy());
+    for way in ["q", "ctrl-c"] {
+        assert_eq!(screen.press(&[way]), [Effect::DropInput]);
+        let text = screen.text();
+        assert!(text.contains("2 calls wait for a decision and will be withdrawn."), "{text}");
+        assert!(text.contains("1 call is"), "{text}");
+        assert_eq!(screen.press(&["enter", "q", "n"]), []);
+        assert!(!screen.text().contains("withdrawn"));
+    }
+    assert_eq!(screen.press(&["q", "y"]), [Effect::Leave]);
+}
+
+#[test]
+fn disabling_asks_first_and_restarting_does_not() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    let name = || ConnectionName::from("filesystem");
+    assert_eq!(screen.press(&["r"]), [Effect::Send(Command::Restart(name()))]);
+    assert_eq!(foot(&screen), "restarting filesystem");
+    assert_eq!(screen.press(&["e", "n"]), []);
+    assert_eq!(screen.press(&["e", "y"]), [Effect::Send(Command::Disable(name()))]);
+    assert_eq!(screen.press(&["end", "e", "y"]), [Effect::Send(Command::Enable(ConnectionName::from("tavily")))]);
+}
+
+#[test]
+fn under_read_only_nothing_is_changed() {
+    let mut snapshot = sample::calm();
+    snapshot.read_only = true;
+    let mut screen = Screen::new(SIZE, snapshot);
+    for key in ["r", "e"] {
+        assert_eq!(screen.press(&[key]), []);
+        assert!(foot(&screen).contains("--read-only"), "{key}");
+    }
+}
+
+#[test]
+fn the_selection_stays_on_the_same_server_when_rows_move() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["down", "down"]);
+    screen.publish(|snapshot| snapshot.servers.rotate_right(1));
+    assert!(screen.text().contains("stderr · github::release"));
+    screen.publish(|snapshot| snapshot.servers.retain(|server| server.connection.as_str() != "github::release"));
+    assert!(screen.text().contains("stderr · github::alice"));
+}
+
+#[test]
+fn a_busy_engine_is_shown_until_a_key() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.send(Msg::NotSent(SendError::Busy));
+    screen.wait(60_000);
+    screen.send(Msg::Wake);
+    assert_eq!(foot(&screen), "✕ the engine is busy; nothing was done");
+    screen.press(&["down"]);
+    assert!(foot(&screen).starts_with("r restart"));
+}
+
+#[test]
+fn notices_are_shown_once() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    let notice = |sequence, level, text: &str| Notice { sequence, at: sample::NOW, level, text: text.into() };
+    screen.publish(|snapshot| snapshot.notices.push(notice(0, LogLevel::Info, "config.yaml was read again")));
+    assert_eq!((foot(&screen).as_str(), screen.wake_in()), ("config.yaml was read again", Some(4_000)));
+    screen.wait(4_000);
+    screen.send(Msg::Wake);
+    assert!(foot(&screen).starts_with("r restart"));
+    screen.publish(|snapshot| snapshot.notices.push(notice(1, LogLevel::Error, "port 7420 is in use")));
+    assert_eq!(foot(&screen), "✕ port 7420 is in use");
+}
+
+#[test]
+fn a_held_key_does_not_act_on_what_appeared_under_it() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["?"]);
+    assert!(screen.text().contains("Esc closes"));
+    for _ in 0..5 {
+        screen.wait(40);
+        screen.send(Msg::Key(event("?")));
+    }
+    assert!(screen.text().contains("Esc closes"), "a held ? does not close what it opened");
+    screen.press(&["?"]);
+    assert!(!screen.text().contains("Esc closes"));
+}
+
+#[test]
+fn seconds_are_drawn_only_while_something_counts_them() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    assert_eq!(screen.ui.motion(&screen.snapshot), Motion::Seconds, "a server is starting");
+    screen.press(&["5"]);
+    assert_eq!(screen.ui.motion(&screen.snapshot), Motion::Minutes);
+    screen.press(&["1"]);
+    screen.publish(|snapshot| snapshot.servers.retain(|server| server.status.word() != "starting"));
+    assert_eq!(screen.ui.motion(&screen.snapshot), Motion::Minutes);
+    assert_eq!(screen.wake_in(), None);
+}
+
+#[test]
+fn paused_stderr_stays_on_what_was_read() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    let lines: Vec<String> = (0..200).map(|n| format!("line number {n}")).collect();
+    screen.publish(|snapshot| Arc::make_mut(&mut snapshot.servers[0]).stderr = sample::stderr(&lines));
+    assert!(screen.text().contains("line number 199"));
+    screen.press(&["tab", "pageup"]);
+    let top = |screen: &Screen| screen.text().lines().nth(3).unwrap_or_default().trim_end().to_owned();
+    let before = top(&screen);
+    screen.publish(|snapshot| {
+        let ring = &mut Arc::make_mut(&mut snapshot.servers[0]).stderr;
+        let line = ring.get(0).unwrap().clone();
+        (0..300).for_each(|_| ring.push(line.clone()));
+    });
+    assert_eq!(top(&screen), before);
+    assert!(screen.text().contains("paused · 33"), "{}", screen.text());
+    screen.press(&["f"]);
+    assert!(screen.text().contains("following"));
+}
+
+#[test]
+fn a_search_in_stderr_finds_and_says_when_it_does_not() {
+    let mut screen = Screen::new((80, 24), sample::calm());
+    screen.press(&["down", "down", "/"]);
+    screen.type_text("rate");
+    screen.press(&["enter"]);
+    let text = screen.text();
+    assert!(text.contains("stderr · github::release") && text.contains("/rate"), "{text}");
+    screen.press(&["/"]);
+    screen.type_text("qqq");
+    screen.press(&["enter"]);
+    assert_eq!(foot(&screen), "✕ \"qqq\" is nowhere here");
+}
+
+#[test]
+fn narrow_views_show_one_pane_and_tab_swaps() {
+    let mut screen = Screen::new((80, 24), sample::calm());
+    assert!(screen.text().contains("╭─ Servers") && !screen.text().contains("stderr ·"));
+    screen.press(&["tab"]);
+    assert!(!screen.text().contains("╭─ Servers") && screen.text().contains("stderr ·"));
+    screen.press(&["esc"]);
+    assert!(screen.text().contains("╭─ Servers"));
+}
+
+#[test]
+fn views_go_by_number() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    for (key, view) in
+        [("2", View::Tools), ("3", View::Approvals), ("4", View::Calls), ("5", View::Log), ("1", View::Servers)]
+    {
+        screen.press(&[key]);
+        assert_eq!(screen.ui.view(), view);
+    }
+}

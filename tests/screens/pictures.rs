@@ -1,0 +1,88 @@
+//! Golden pictures.
+
+use crewlet_tui::engine::snapshot::{AuditHealth, Snapshot};
+use crewlet_tui::tui::theme::Theme;
+
+use super::support::screen::{Screen, styles, text};
+use super::support::{golden, sample, svg};
+
+const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
+
+/// Each case at three sizes: the text, and how the colours of the dark theme lie on it.
+fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
+    for (width, height) in SIZES {
+        let mut screen = Screen::new((width, height), snapshot.clone());
+        screen.press(keys);
+        let plain = screen.draw(&Theme::plain());
+        golden::check(&format!("{name}-{width}x{height}.txt"), &text(&plain));
+        let coloured = screen.draw(&Theme::builtin("midnight").unwrap());
+        assert_eq!(text(&plain), text(&coloured), "colours change no text");
+        golden::check(&format!("{name}-{width}x{height}.colour.txt"), &styles(&coloured));
+    }
+}
+
+#[test]
+fn servers() {
+    check("servers", &sample::busy(), &["down", "down"]);
+}
+
+#[test]
+fn a_failed_server() {
+    check("failed", &sample::calm(), &["down", "down", "down", "down", "down", "enter"]);
+}
+
+#[test]
+fn log() {
+    check("log", &sample::calm(), &["5"]);
+}
+
+#[test]
+fn a_search_in_the_log() {
+    check("log-search", &sample::calm(), &["5", "/", "s", "e", "r", "v", "enter"]);
+}
+
+#[test]
+fn help() {
+    check("help", &sample::calm(), &["?"]);
+}
+
+#[test]
+fn a_question_before_disabling() {
+    check("disable", &sample::calm(), &["e"]);
+}
+
+#[test]
+fn nothing_yet() {
+    check("empty", &sample::empty(), &[]);
+}
+
+#[test]
+fn a_broken_audit_is_loud() {
+    let mut snapshot = sample::calm();
+    snapshot.read_only = true;
+    snapshot.audit = AuditHealth::Broken { reason: "no space left on device".into() };
+    check("audit-broken", &snapshot, &[]);
+}
+
+#[test]
+fn plain_ascii() {
+    let mut screen = Screen::new((120, 40), sample::busy());
+    screen.press(&["down"]);
+    let mut theme = Theme::plain();
+    theme.ascii = true;
+    let picture = text(&screen.draw(&theme));
+    assert!(picture.is_ascii(), "{picture}");
+    golden::check("ascii-120x40.txt", &picture);
+}
+
+/// Pictures for people, kept up to date.
+#[test]
+fn svg_pictures() {
+    for (name, theme, terminal) in [("servers-dark", "midnight", svg::DARK), ("servers-light", "daylight", svg::LIGHT)]
+    {
+        let mut screen = Screen::new((120, 30), sample::busy());
+        screen.press(&["down", "down"]);
+        let picture = svg::of(&screen.draw(&Theme::builtin(theme).unwrap()), terminal);
+        golden::check(&format!("{name}.svg"), &picture);
+    }
+}
