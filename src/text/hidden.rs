@@ -10,6 +10,8 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar as _;
 
+use super::width::is_halfwidth_sound_mark;
+
 /// Combining marks on one base that are still drawn. Real scripts stay well below; more climb into other lines.
 pub const MAX_MARKS: usize = 8;
 
@@ -43,6 +45,35 @@ const HIDDEN: &[(u32, u32)] = &[
     (0xe0000, 0xe0fff),
 ];
 
+/// Characters without a width that do not join the one before them either, so that the screen library would leave
+/// them out: marks that belong to what follows, and reserved ones. Sorted.
+const LOOSE: &[(u32, u32)] = &[
+    (0x05c8, 0x05c9),
+    (0x0605, 0x0605),
+    (0x0890, 0x0891),
+    (0x08e2, 0x08e2),
+    (0x0b53, 0x0b54),
+    (0x0d4e, 0x0d4e),
+    (0x1ade, 0x1adf),
+    (0x1aec, 0x1af0),
+    (0xa8fa, 0xa8fa),
+    (0x10ecb, 0x10ecf),
+    (0x10ef0, 0x10ef9),
+    (0x111c2, 0x111c3),
+    (0x113d1, 0x113d1),
+    (0x1193f, 0x1193f),
+    (0x11941, 0x11941),
+    (0x11a84, 0x11a89),
+    (0x11d46, 0x11d46),
+    (0x11df0, 0x11df0),
+    (0x11f02, 0x11f02),
+    (0x1d127, 0x1d128),
+    (0x1d250, 0x1d252),
+    (0x1d25b, 0x1d25c),
+    (0x1d25f, 0x1d25f),
+    (0x1d280, 0x1d281),
+];
+
 /// The characters with the property Extended Pictographic. Sorted.
 #[rustfmt::skip]
 const PICTOGRAPHIC: &[(u32, u32)] = &[
@@ -67,7 +98,7 @@ const PICTOGRAPHIC: &[(u32, u32)] = &[
 pub fn is_hidden(c: char) -> bool {
     match u32::from(c) {
         0x20..=0x7e => false,
-        code => c.is_control() || code & 0xfffe == 0xfffe || contains(HIDDEN, code),
+        code => c.is_control() || code & 0xfffe == 0xfffe || contains(HIDDEN, code) || contains(LOOSE, code),
     }
 }
 
@@ -112,7 +143,7 @@ pub(super) fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     std::iter::from_fn(move || {
         while let Some((at, c)) = chars.next() {
             if c.is_ascii() && !c.is_ascii_control() {
-                before = Before { base: Some(c), pictograph: false, marks: 0 };
+                before = Before { base: Some(c), last: Some(c), pictograph: false, marks: 0 };
             } else if !before.admits(c, chars.peek().map(|(_, next)| *next)) {
                 before = Before::default();
                 return Some((at, c));
@@ -125,8 +156,10 @@ pub(super) fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
 /// What stands before a character, as far as it decides whether the character may stay.
 #[derive(Default)]
 struct Before {
-    /// The character right before, when it is drawn and can carry a mark or a selector.
+    /// The last character that is drawn and can carry a mark or a selector.
     base: Option<char>,
+    /// The character right before, whatever it is.
+    last: Option<char>,
     /// An emoji, with selectors and modifiers perhaps, stands right before.
     pictograph: bool,
     /// Marks since the last base.
@@ -136,10 +169,16 @@ struct Before {
 impl Before {
     /// Whether `c` may stay, and if so takes it in.
     fn admits(&mut self, c: char, next: Option<char>) -> bool {
+        let admitted = self.weighs(c, next);
+        self.last = Some(c);
+        admitted
+    }
+
+    fn weighs(&mut self, c: char, next: Option<char>) -> bool {
         match c {
             JOINER => {
                 let joins = self.pictograph && next.is_some_and(is_pictographic);
-                *self = Self { base: None, pictograph: false, marks: MAX_MARKS };
+                *self = Self { marks: MAX_MARKS, ..Self::default() };
                 joins
             }
             EMOJI_SELECTOR => {
@@ -151,14 +190,15 @@ impl Before {
             }
             _ if is_hidden(c) => false,
             _ if is_mark(c) => {
-                let room = (self.base.is_some() || self.pictograph || self.marks > 0) && self.marks < MAX_MARKS;
+                let carried = self.base.is_some() || self.pictograph;
+                let joins = !is_conjoining(c) || self.last.is_some_and(|last| joins_syllable(last, c));
                 self.marks += 1;
                 self.pictograph = false;
-                room
+                carried && joins && self.marks <= MAX_MARKS
             }
             _ => {
                 let modifier = matches!(c, '\u{1f3fb}'..='\u{1f3ff}') && self.pictograph;
-                *self = Self { base: Some(c), pictograph: modifier || is_pictographic(c), marks: 0 };
+                *self = Self { base: Some(c), last: None, pictograph: modifier || is_pictographic(c), marks: 0 };
                 true
             }
         }
@@ -167,7 +207,29 @@ impl Before {
 
 /// A character that is drawn onto the one before it.
 fn is_mark(c: char) -> bool {
-    c.width() == Some(0)
+    c.width() == Some(0) && !is_halfwidth_sound_mark(c)
+}
+
+/// A vowel or final consonant of Hangul that is drawn into the syllable before it.
+fn is_conjoining(c: char) -> bool {
+    is_vowel(c) || is_final(c)
+}
+
+fn is_vowel(c: char) -> bool {
+    matches!(c, '\u{1160}'..='\u{11a7}' | '\u{d7b0}'..='\u{d7c6}')
+}
+
+fn is_final(c: char) -> bool {
+    matches!(c, '\u{11a8}'..='\u{11ff}' | '\u{d7cb}'..='\u{d7fb}')
+}
+
+/// The rules by which conjoining Hangul forms one cluster.
+fn joins_syllable(last: char, c: char) -> bool {
+    let syllable = matches!(last, '\u{ac00}'..='\u{d7a3}');
+    // Every 28th syllable has no final consonant yet.
+    let open = syllable && (u32::from(last) - 0xac00).is_multiple_of(28);
+    let leading = matches!(last, '\u{1100}'..='\u{115e}' | '\u{a960}'..='\u{a97c}');
+    if is_vowel(c) { leading || open || is_vowel(last) } else { syllable || is_vowel(last) || is_final(last) }
 }
 
 fn is_pictographic(c: char) -> bool {
@@ -213,8 +275,16 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn what_has_no_width_joins_what_stands_before_or_is_escaped() {
+        use unicode_segmentation::UnicodeSegmentation as _;
+        let loose = |c: &char| is_mark(*c) && !is_hidden(*c) && format!("a{c}").graphemes(true).count() > 1;
+        let left: Vec<char> = every_char().filter(loose).collect();
+        assert!(left.iter().all(|c| is_conjoining(*c)), "{left:x?}");
+    }
+
+    #[test]
     fn tables_are_sorted() {
-        for table in [HIDDEN, PICTOGRAPHIC] {
+        for table in [HIDDEN, LOOSE, PICTOGRAPHIC] {
             assert!(table.iter().all(|(first, last)| first <= last));
             assert!(table.windows(2).all(|pair| pair[0].1 < pair[1].0));
         }
