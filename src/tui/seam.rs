@@ -17,6 +17,7 @@ use super::widgets::panel::Panel;
 use crate::clock::Timestamp;
 use crate::engine::snapshot::{ApprovalView, Snapshot};
 use crate::ids::ApprovalId;
+use crate::tool::Entry;
 
 /// What a key press on a modal comes to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -90,5 +91,42 @@ impl Card {
         put(buf, row(inside, 0), &self.shown.entry.name, draw.theme.style(Role::Text));
         put(buf, row(inside, 1), self.shown.arguments.canonical(), draw.theme.style(Role::Text));
         put(buf, row(inside, 3), "Esc leaves it pending", draw.theme.style(Role::Dim));
+    }
+}
+
+/// The arguments of a call of the person's own.
+#[derive(Clone, Debug)]
+pub struct CallEditor {
+    entry: Arc<Entry>,
+}
+
+impl CallEditor {
+    /// An editor for a call of this tool.
+    pub const fn open(entry: Arc<Entry>) -> Self {
+        Self { entry }
+    }
+
+    /// Fits the editor to the screen.
+    pub const fn layout(&mut self, _: Rect, _: &Snapshot) {}
+
+    /// Handles a key press.
+    pub fn key(&mut self, intent: Option<Intent>, _: KeyEvent, _: Instant, _: &Snapshot) -> Outcome {
+        Outcome { close: intent == Some(Intent::Back), effects: Vec::new() }
+    }
+
+    /// Takes pasted text.
+    pub const fn paste(&mut self, _: &str) {}
+
+    /// When the editor changes by itself next.
+    pub const fn wake_at(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Draws the editor.
+    pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, _: Instant) {
+        let area = centred(screen, 64, 4);
+        clear(buf, area);
+        let inside = Panel { title: "Call", focused: true, ..Panel::default() }.render(buf, area, draw.theme);
+        put(buf, row(inside, 0), &self.entry.name, draw.theme.style(Role::Text));
     }
 }
