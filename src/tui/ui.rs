@@ -151,15 +151,17 @@ impl Ui {
             put(buf, regions.banner, &banner, draw.theme.style(Role::Alert));
         }
         self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
-        let mut hints = self.keymap.hints(self.context());
+        // Other layers than help show their keys themselves, dim while they are dead.
+        let own_keys = !self.modals.is_empty() && self.modals.help.is_none();
+        let mut hints = if own_keys { Vec::new() } else { self.keymap.hints(self.context()) };
         // Help stands last; where there is none (a text field), the last hint does.
         if let Some(at) = hints.iter().position(|(_, words)| *words == "help") {
             let help = hints.remove(at);
             hints.push(help);
         }
-        self.status.render(buf, regions.foot, &hints, draw.theme);
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
         self.modals.render(middle, buf, draw, at);
+        self.status.render(buf, regions.foot, &hints, draw.theme);
     }
 
     fn layout(&mut self, snapshot: &Snapshot) {
