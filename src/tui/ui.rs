@@ -271,7 +271,7 @@ impl Ui {
 
     fn card_outcome(&mut self, outcome: Outcome, snapshot: &Snapshot) -> Vec<Effect> {
         let Some(id) = self.open_card() else { return outcome.effects };
-        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide { .. })));
+        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide(..))));
         let moves_on = outcome.effects.iter().any(|effect| matches!(effect, Effect::OpenCard(_)));
         self.attention.leave(id);
         if outcome.close {

@@ -258,12 +258,7 @@ impl Card {
     fn send(&mut self, word: Word, verdict: Verdict, at: Instant) -> Outcome {
         self.phase = Phase::Sent { word, at };
         self.said = Some(word);
-        let decide = Command::Decide {
-            approval: self.shown.id,
-            arguments: self.shown.arguments.digest(),
-            fingerprint: self.shown.entry.fingerprint,
-            verdict,
-        };
+        let decide = Command::Decide(self.shown.shown(), verdict);
         Outcome { close: false, effects: vec![Effect::Send(decide)] }
     }
 }

@@ -99,7 +99,7 @@ impl Bench {
 /// The verdict that an outcome hands over, if any.
 fn verdict(outcome: &Outcome) -> Option<Verdict> {
     outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Send(Command::Decide { verdict, .. }) => Some(verdict.clone()),
+        Effect::Send(Command::Decide(_, verdict)) => Some(verdict.clone()),
         _ => None,
     })
 }
@@ -160,12 +160,7 @@ fn the_decision_is_bound_to_what_was_shown() {
     let shown = bench.snapshot.approvals[0].clone();
     bench.press(600, 'y');
     let outcome = bench.press(1_000, 'y');
-    let expected = Command::Decide {
-        approval: shown.id,
-        arguments: shown.arguments.digest(),
-        fingerprint: shown.entry.fingerprint,
-        verdict: Verdict::Approve,
-    };
+    let expected = Command::Decide(shown.shown(), Verdict::Approve);
     assert_eq!(outcome, Outcome { close: false, effects: vec![Effect::Send(expected)] });
 }
 
@@ -368,10 +363,10 @@ fn tab_goes_through_the_queue_and_starts_anew() {
     assert!(!approves(&bench.press(1_100, 'y')), "dead again");
     assert!(!approves(&bench.press(1_600, 'y')), "and the arming of the other card is gone");
     let decided = bench.press(2_000, 'y');
-    let [Effect::Send(Command::Decide { approval, arguments, .. })] = decided.effects.as_slice() else {
+    let [Effect::Send(Command::Decide(decided, Verdict::Approve))] = decided.effects.as_slice() else {
         panic!("{decided:?}")
     };
-    assert_eq!((approval.0, *arguments), (2, bench.snapshot.approvals[1].arguments.digest()));
+    assert_eq!((decided.approval.0, decided.arguments), (2, bench.snapshot.approvals[1].arguments.digest()));
     bench.code(2_200, Some(Intent::Previous), KeyCode::BackTab);
     assert_eq!(bench.card.approval().0, 1);
     bench.code(2_400, Some(Intent::Previous), KeyCode::BackTab);
