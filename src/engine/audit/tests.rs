@@ -10,6 +10,7 @@ use super::file::Trail;
 use super::line::Stored;
 use super::*;
 use crate::clock::Timestamp;
+use crate::engine::snapshot::Caller;
 use crate::ids::CallId;
 
 fn state() -> (tempfile::TempDir, StateDir) {
@@ -200,8 +201,15 @@ async fn calls_of_a_killed_instance_are_closed_and_those_of_a_living_one_are_not
     // An instance that was killed: its mark lies there and nobody locks it.
     fs::write(state.file("instances/dead"), "2\n").unwrap();
     let mut dead = Trail::new(state.path().to_path_buf(), "dead".into(), u64::MAX);
+    let seat = Caller::Seat { seat: "release".into(), session: "7c1e".into(), client: "agent 1".into() };
+    let sent = Record {
+        caller: Some(seat),
+        class: Some(crate::tool::EffectClass::Destructive),
+        args_sha256: Some(crate::tool::Digest([7; 32])),
+        ..record(Kind::Received, "csent")
+    };
     let records = [
-        record(Kind::Received, "csent"),
+        sent,
         record(Kind::Dispatched, "csent"),
         record(Kind::Received, "cwait"),
         record(Kind::Asked, "cwait"),
@@ -225,6 +233,10 @@ async fn calls_of_a_killed_instance_are_closed_and_those_of_a_living_one_are_not
     let expected =
         [("csent", "finished", "unknown"), ("cwait", "decided", "withdrawn"), ("cyes", "finished", "failed")];
     assert_eq!(closing, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    let all = stored(state.path());
+    let sent: Vec<_> = all.iter().filter(|stored| stored.call.as_deref() == Some("csent")).collect();
+    let facts = |s: &Stored| (s.class.clone(), s.args_sha256.clone(), s.caller.clone().map(|c| (c.seat, c.client)));
+    assert_eq!(facts(sent[0]), facts(sent[2]), "the last record names caller, class and arguments like the first");
     assert!(holds(state.path()));
     let (_third, opened) = open(&state, "third").unwrap();
     assert_eq!(opened, Opened::default(), "closed once only");
