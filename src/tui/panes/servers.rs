@@ -162,7 +162,7 @@ fn toggle_question(server: &ServerView) -> Question {
 fn columns(snapshot: &Snapshot) -> [Column; 6] {
     let longest = snapshot.servers.iter().map(|server| width(server.connection.as_str())).max().unwrap_or(0);
     let name = to_cells(longest).clamp(8, 26);
-    let column = |title, width, right, rank| Column { title, width, right, rank };
+    let column = |title, width, align, rank| Column { title, width, align, rank };
     [
         column("", Width::Cells(1), Align::Left, 0),
         column("name", Width::Cells(name), Align::Left, 0),
@@ -193,7 +193,7 @@ fn render_row(
         (what(server, draw), what_role),
     ];
     for (index, (content, role)) in cells.iter().enumerate() {
-        let align = columns.get(index).map_or(Align::Left, |column| column.right);
+        let align = columns.get(index).map_or(Align::Left, |column| column.align);
         cell(buf, places.cell(line, index), align, (content, draw.theme.style(*role)));
     }
 }

@@ -132,6 +132,7 @@ mod tests {
     fn the_cursor_is_placed_anew_after_doubtful_widths() {
         let before = Buffer::empty(Rect::new(0, 0, 4, 1));
         let after = Buffer::with_lines(["♻\u{fe0f}|x"]);
+        assert!(bytes(&Buffer::empty(Rect::new(0, 0, 3, 1)), &Buffer::with_lines(["a●b"])).contains("●\x1b[1;3Hb"));
         assert!(bytes(&before, &after).contains("\x1b[1;3H|x"));
     }
 

@@ -27,8 +27,8 @@ pub struct Column {
     pub title: &'static str,
     /// Its width.
     pub width: Width,
-    /// Numbers stand right.
-    pub right: Align,
+    /// Where its text stands; numbers stand right.
+    pub align: Align,
     /// Columns with the highest number go first when room is short; 0 never goes.
     pub rank: u8,
 }
@@ -105,7 +105,7 @@ impl Places {
 pub fn headings(buf: &mut Buffer, line: Rect, columns: &[Column], theme: &Theme) {
     let places = Places::of(columns, line.width);
     for (index, column) in columns.iter().enumerate() {
-        cell(buf, places.cell(line, index), column.right, (column.title, theme.style(Role::Dim)));
+        cell(buf, places.cell(line, index), column.align, (column.title, theme.style(Role::Dim)));
     }
 }
 
@@ -223,10 +223,10 @@ mod tests {
     use proptest::prelude::*;
 
     const COLUMNS: [Column; 4] = [
-        Column { title: "name", width: Width::Rest(8), right: Align::Left, rank: 0 },
-        Column { title: "tools", width: Width::Cells(5), right: Align::Right, rank: 3 },
-        Column { title: "p50", width: Width::Cells(6), right: Align::Right, rank: 2 },
-        Column { title: "status", width: Width::Cells(4), right: Align::Left, rank: 0 },
+        Column { title: "name", width: Width::Rest(8), align: Align::Left, rank: 0 },
+        Column { title: "tools", width: Width::Cells(5), align: Align::Right, rank: 3 },
+        Column { title: "p50", width: Width::Cells(6), align: Align::Right, rank: 2 },
+        Column { title: "status", width: Width::Cells(4), align: Align::Left, rank: 0 },
     ];
 
     #[test]
