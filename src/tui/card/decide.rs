@@ -242,7 +242,7 @@ impl Card {
                 }
                 if blocked.is_some() {
                     self.message = blocked.and_then(Blocked::message).or(Some("not now: see the line above"));
-                } else if field.text() != name {
+                } else if field.text().trim() != name.trim() {
                     self.message = Some("that is not the name yet");
                 } else {
                     return self.send(Word::Approve, Verdict::Approve, press.at);

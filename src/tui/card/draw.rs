@@ -229,7 +229,7 @@ impl Card {
     }
 
     fn typing_keys(&self, field: &Field, at: Instant, draw: &Draw<'_>) -> Vec<Row> {
-        let matches = field.text() == self.name_to_type();
+        let matches = field.text().trim() == self.name_to_type().trim();
         let ready = matches && self.blocked(at, draw.snapshot).is_none();
         let role = if ready { Role::Alert } else { Role::KeyDead };
         let mut keys = vec![Span::new(role, " Ctrl-Y runs it, once, as shown "), Span::gap(2)];

@@ -218,8 +218,8 @@ pub(crate) fn screen_text(buf: &Buffer) -> String {
 /// Panics when a cell holds something that a terminal would not draw as it stands.
 pub(crate) fn assert_clean(buf: &Buffer) {
     for cell in buf.content() {
-        let hidden = |c: char| c.is_control() || crate::text::is_hidden(c);
-        assert!(!cell.symbol().chars().any(hidden), "{:?}", cell.symbol());
+        let symbol = cell.symbol();
+        assert!(!symbol.chars().any(char::is_control) && crate::text::visible(symbol) == symbol, "{symbol:?}");
     }
 }
 

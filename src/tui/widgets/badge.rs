@@ -3,8 +3,8 @@
 //! The card and the tools, approvals and calls panes use it. It draws nothing itself.
 
 use super::paint::Span;
-use crate::engine::snapshot::{CallPhase, Caller, CredentialView, Tier};
-use crate::tool::{EffectClass, Flag, Hint, HintName};
+use crate::engine::snapshot::{CallPhase, Caller, CredentialView};
+use crate::tool::{EffectClass, Flag, Hint};
 use crate::tui::theme::Role;
 
 /// The role of a class.
@@ -48,16 +48,6 @@ pub const fn hint_role(hint: Hint) -> Role {
         Hint::Yes => Role::HintYes,
         Hint::No => Role::HintNo,
         Hint::Unknown => Role::HintUnknown,
-    }
-}
-
-/// The letter of a hint in a table's head.
-pub const fn hint_letter(name: HintName) -> &'static str {
-    match name {
-        HintName::ReadOnly => "R",
-        HintName::Destructive => "D",
-        HintName::Idempotent => "I",
-        HintName::OpenWorld => "O",
     }
 }
 
@@ -110,14 +100,5 @@ pub fn credential(credential: &CredentialView) -> String {
         (true, false) => format!("{field} not set"),
         (false, true) => format!("{field} set from {}", names.join(", ")),
         (false, false) => format!("{field} not set: {} has no value", names.join(", ")),
-    }
-}
-
-/// How a yes is given in a tier.
-pub const fn tier(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Press => "y",
-        Tier::Arm => "y y",
-        Tier::Type => "type",
     }
 }

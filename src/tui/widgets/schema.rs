@@ -88,7 +88,7 @@ mod tests {
                 "repo* string – Which one",
                 "limit integer|null",
                 "state one of \"open\", \"closed\"",
-                "any\\u{1b}thing any",
+                &*crate::text::visible("any\u{1b}thing any"),
             ]
         );
         for odd in [json!({}), json!(7), json!({"properties": []}), json!({"properties": {}, "required": 1})] {

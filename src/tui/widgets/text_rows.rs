@@ -90,7 +90,7 @@ mod tests {
     fn text_breaks_at_line_breaks_and_spaces() {
         assert_eq!(lines("one two three four\r\n\nfive", 10), ["one two ", "three four", "", "five"]);
         assert_eq!(lines("abcdefghijklmno", 10), ["abcdefghij", "klmno"]);
-        assert_eq!(lines("a\u{1b}[2J", 12), ["a\\u{1b}[2J"]);
+        assert_eq!(lines("a\u{1b}[2J", 12), [crate::text::visible("a\u{1b}[2J")]);
     }
 
     proptest! {

@@ -198,7 +198,7 @@ impl CallsPane {
         let selected = self.selected().cloned();
         self.detail.resize(usize::from(inner(Split::of(self.area, Focus::Detail).detail).height));
         let same = match (&self.made, &selected) {
-            (Some((made, at)), Some(call)) => Arc::ptr_eq(made, call) && *at == width,
+            (Some((made, at)), Some(call)) => *at == width && is_same(made, call),
             (None, None) => true,
             _ => false,
         };
@@ -260,6 +260,18 @@ impl CallsPane {
         }
         self.detail.render(buf, inside, draw);
     }
+}
+
+/// True when a detail made from one is right for the other; the arguments of a call never change.
+fn is_same(one: &Arc<CallView>, other: &Arc<CallView>) -> bool {
+    let result = |call: &CallView| call.result.as_ref().map(Arc::as_ptr);
+    Arc::ptr_eq(one, other)
+        || (one.id == other.id
+            && one.phase == other.phase
+            && one.policy == other.policy
+            && one.decider == other.decider
+            && one.elapsed == other.elapsed
+            && result(one) == result(other))
 }
 
 fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {

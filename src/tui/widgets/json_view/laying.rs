@@ -297,18 +297,19 @@ impl Laying<'_> {
     fn run(&mut self, kind: Kind, from: usize, to: usize) {
         let text = self.text.get(from..to).unwrap_or_default();
         let (mut begin, mut at, mut single) = (from, from, false);
+        let hang = self.hang(kind);
         for unit in units(text) {
             let cells = shown(unit.text()).1;
             self.laid.hidden |= is_hidden(unit);
             let escaped = matches!(unit, Unit::Single(_));
             let gap = if at == from { self.gap } else { 0 };
-            let over = self.column + gap + cells > self.width && self.column > self.indent();
+            let over = self.column + gap + cells > self.width && self.column > hang;
             if over || escaped != single {
                 self.piece((kind, single), begin, at);
                 begin = at;
             }
             if over {
-                self.new_row(self.indent());
+                self.new_row(hang);
             }
             single = escaped;
             self.column += cells + if at == from { self.gap } else { 0 };
@@ -317,10 +318,16 @@ impl Laying<'_> {
             if unit == Unit::Whole("\\n") && at + 1 < to && !self.big() {
                 self.piece((kind, single), begin, at);
                 begin = at;
-                self.new_row(self.indent());
+                self.new_row(hang);
             }
         }
         self.piece((kind, single), begin, at);
+    }
+
+    /// Where a token goes on: text a little further in than the names around it, so that it cannot pass for one.
+    fn hang(&self, kind: Kind) -> usize {
+        let further = if kind == Kind::Text && self.tall > 0 { 2 } else { 0 };
+        (self.indent() + further).min(self.width / 2)
     }
 
     fn piece(&mut self, (kind, single): (Kind, bool), from: usize, to: usize) {

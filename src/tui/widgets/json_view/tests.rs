@@ -76,6 +76,14 @@ fn line_breaks_in_strings_are_shown_and_break_the_line() {
 }
 
 #[test]
+fn text_in_an_object_cannot_pass_for_a_member() {
+    let text = r#"{"o":{"a":"xxxxxxxxxxxxxxxxxxxxxxxx\nb: 1","c":true,"d":"yyyyyyyyyyyyyyyyyyyyy"}}"#;
+    let lines = lines(&laid(text, Shape::Fields, 40));
+    let column = |what: &str| lines.iter().find_map(|line| line.find(what)).unwrap();
+    assert!(column("b: 1") > column("\"c\""), "{lines:?}");
+}
+
+#[test]
 fn escapes_and_hidden_characters_are_noticed() {
     for text in [r#"{"a":"\u001b[31m"}"#, r#"{"a":"x\ry"}"#, "{\"a\":\"\u{9b}2J\"}"] {
         let view = laid(text, Shape::Fields, 40);
