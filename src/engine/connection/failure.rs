@@ -135,7 +135,11 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
         return (FailureKind::Exited, exit_text(exit) + &why.unwrap_or_default(), step);
     }
     match end {
-        LinkEnd::Broken(reason) => (FailureKind::Transport, reason.clone(), None),
+        LinkEnd::Broken(reason) => {
+            let step =
+                reason.starts_with("cannot connect").then(|| "check its url, and that the server runs".to_owned());
+            (FailureKind::Transport, reason.clone(), step)
+        }
         _ => (FailureKind::Transport, "it closed its output and kept running".to_owned(), None),
     }
 }
