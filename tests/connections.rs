@@ -32,6 +32,8 @@ struct Bench {
     peer: Option<PeerFacts>,
     lines: usize,
     dropped: u64,
+    /// The last batch of lines.
+    shown: Vec<Arc<str>>,
 }
 
 impl Bench {
@@ -69,7 +71,18 @@ impl Bench {
         let (events, heard) = mpsc::channel(64);
         let shutdown = CancellationToken::new();
         let (connection, task) = connection::start(spec, Initially::Enabled, events, shutdown.clone());
-        Self { connection, heard, shutdown, task, marker, words: Vec::new(), peer: None, lines: 0, dropped: 0 }
+        Self {
+            connection,
+            heard,
+            shutdown,
+            task,
+            marker,
+            words: Vec::new(),
+            peer: None,
+            lines: 0,
+            dropped: 0,
+            shown: Vec::new(),
+        }
     }
 
     /// Waits for a status that `pick` takes, for at most a minute.
@@ -88,6 +101,7 @@ impl Bench {
                     ConnectionEvent::Lines { lines, dropped } => {
                         self.lines += lines.iter().filter(|line| line.1 == LineKind::Stderr).count();
                         self.dropped += dropped;
+                        self.shown = lines.into_iter().map(|line| line.2).collect();
                     }
                 }
             }
@@ -437,4 +451,23 @@ async fn a_failed_start_logs_its_tail_exactly_once_and_no_secret() {
     assert!(lines >= 5, "{events:?}");
     assert!(events.iter().all(|(_, fields)| !fields.contains("canary")), "{events:?}");
     assert!(events.iter().any(|(_, fields)| fields.contains("message=custom_env_keys") && fields.contains("TOKEN")));
+}
+
+#[tokio::test]
+async fn a_secret_that_a_child_prints_is_seen_nowhere() {
+    use tracing_subscriber::layer::SubscriberExt as _;
+    let recorder = Recorder::default();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(recorder.clone()));
+    let secret = Secret::new("canary-0123456789abcdef");
+    let mut bench = Bench::with("leak=TOKEN", |spec, stdio| {
+        spec.redactor.learn([secret.clone()]);
+        stdio.env.push(("TOKEN".into(), secret));
+    });
+    let failure = bench.failed().await;
+    assert!(failure.headline.contains("Error: cannot log in with ["), "{failure:?}");
+    let shown = format!("{failure:?} {:?}", bench.shown);
+    bench.stop().await;
+    let logged = format!("{:?}", recorder.0.lock().expect("unpoisoned"));
+    assert!(logged.contains("cannot log in with ["), "{logged}");
+    assert!(!shown.contains("canary") && !logged.contains("canary"), "{shown} {logged}");
 }
