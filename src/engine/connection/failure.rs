@@ -123,6 +123,9 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
             let step = "check the credentials in its headers".to_owned();
             return (FailureKind::Unauthorized, reason.clone(), Some(step));
         }
+        LinkEnd::SessionLost => {
+            return (FailureKind::Transport, "the server no longer knows our session".to_owned(), None);
+        }
         LinkEnd::Internal => return (FailureKind::Internal, "a task of this program ended early".to_owned(), None),
         LinkEnd::Closed | LinkEnd::Broken(_) => {}
     }

@@ -189,6 +189,10 @@ impl Supervisor {
         tracing::warn!(server = %self.spec.name, reason = %short, "server_stopped_with_exit_status");
         self.status(ConnectionStatus::Stopping).await;
         let remains = session.take_down(&reason).await;
+        // The server is there, it only wants a new handshake. No loop of our own: it took a call to notice.
+        if matches!(trouble, Trouble::Ended(LinkEnd::SessionLost)) && self.spec.restart == RestartPolicy::OnFailure {
+            return State::Start;
+        }
         let reason = failure::describe(&self.spec, &trouble, exit, &remains.tail);
         let next = self.attempts.ended_after(healthy, random());
         self.next(next, &trouble, reason)

@@ -83,7 +83,7 @@ impl Job {
         let end = match fate.kind {
             Kind::Unauthorized | Kind::Forbidden if handshake => Some(LinkEnd::Unauthorized(fate.reason.clone())),
             Kind::Unauthorized => Some(LinkEnd::Unauthorized(fate.reason.clone())),
-            Kind::SessionLost => Some(LinkEnd::Broken("the server no longer knows our session".to_owned())),
+            Kind::SessionLost => Some(LinkEnd::SessionLost),
             _ if handshake && fate.reached == Reached::No => Some(LinkEnd::Broken(fate.reason.clone())),
             _ => None,
         };
