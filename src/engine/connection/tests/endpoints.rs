@@ -287,12 +287,20 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_session_that_the_server_forgot_is_made_anew() {
+    let unknown = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no valid session"}});
+    let unknown = (400, "Content-Type: application/json\r\n".to_owned(), unknown.to_string());
+    for refusal in [refusal(404), unknown] {
+        forget_the_session(refusal).await;
+    }
+}
+
+async fn forget_the_session(refusal: Response) {
     let forgotten = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let endpoint = Endpoint::start({
         let forgotten = forgotten.clone();
         move |request| {
             let refuse = request.method() == "tools/call" && forgotten.swap(false, std::sync::atomic::Ordering::SeqCst);
-            Some(if refuse { refusal(404) } else { legacy(request) })
+            Some(if refuse { refusal.clone() } else { legacy(request) })
         }
     })
     .await;
