@@ -96,6 +96,10 @@ impl CallId {
     }
 }
 
+/// A remembered decision; counts up within one run.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct GrantId(pub u64);
+
 /// A question waiting for a person; counts up within one run and is never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ApprovalId(pub u64);

@@ -148,12 +148,7 @@ impl Bench {
     }
 
     fn decide(&self, question: &ApprovalView, verdict: Verdict) {
-        let command = Command::Decide {
-            approval: question.id,
-            arguments: question.arguments.digest(),
-            fingerprint: question.entry.fingerprint,
-            verdict,
-        };
+        let command = Command::Decide(question.shown(), verdict);
         self.handle.send(command).expect("taken");
     }
 

@@ -1,4 +1,5 @@
 //! What a person sees: pictures at three sizes, with and without colours, and what keys and news do to them.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 #[path = "screens/behaviour.rs"]
 mod behaviour;

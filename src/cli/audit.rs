@@ -61,6 +61,9 @@ pub fn tail(dir: &Path, count: usize, format: Format, out: &mut dyn Write) -> Re
 /// When the trail cannot be read. A closed output is an end in order.
 pub fn follow(dir: &Path, count: usize, format: Format, out: &mut dyn Write) -> Result<u8, AuditCommandError> {
     let failed = |source| AuditCommandError::Read(ReadError::io(dir, source));
+    if !dir.is_dir() {
+        return Err(ReadError::NoTrail { dir: dir.to_path_buf() }.into());
+    }
     // Taken before the last lines are read, so that none is missed in between.
     let mut follow = Follow::new(dir).map_err(failed)?;
     let mut lines = match read::last_lines(dir, count) {

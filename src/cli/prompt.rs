@@ -47,13 +47,7 @@ async fn decide(handle: &Handle, question: Arc<ApprovalView>) {
         let reason = line.filter(|line| !line.is_empty() && line != "no").unwrap_or_default();
         Verdict::Deny { reason }
     };
-    let command = Command::Decide {
-        approval: question.id,
-        arguments: question.arguments.digest(),
-        fingerprint: question.entry.fingerprint,
-        verdict,
-    };
-    if let Err(error) = handle.send(command) {
+    if let Err(error) = handle.send(Command::Decide(question.shown(), verdict)) {
         complain(&error.to_string());
     }
 }

@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 use super::protocol::{Answer, Demo, Era, tool};
 
+/// The longest wait, in seconds.
+const LONGEST: u64 = 60;
+
 const PAUSE: Duration = Duration::from_millis(400);
 
 pub(super) struct Chatty {
@@ -58,19 +61,56 @@ impl Demo for Chatty {
     }
 
     fn tools(&self) -> Vec<Value> {
-        let hints = json!({"title": "Lines so far", "readOnlyHint": true, "openWorldHint": false});
-        vec![tool("count_lines", "How many lines it has written to stderr so far.", &[], Some(hints))]
+        let hints = |title: &str| json!({"title": title, "readOnlyHint": true, "openWorldHint": false});
+        let seconds = json!({
+            "type": "integer", "minimum": 0, "maximum": LONGEST, "description": "How long, in seconds.",
+        });
+        vec![
+            tool("count_lines", "How many lines it has written to stderr so far.", &[], Some(hints("Lines so far"))),
+            tool(
+                "wait",
+                "Answers after some seconds and does nothing else, to see a call that takes its time.",
+                &[("seconds", seconds)],
+                Some(hints("Wait")),
+            ),
+        ]
     }
 
-    fn call(&mut self, tool: &str, _: &Map<String, Value>) -> Option<Answer> {
+    fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Option<Answer> {
         let lines = self.lines.load(Ordering::Relaxed);
-        (tool == "count_lines").then(|| Answer::Data(lines.to_string(), json!({"lines": lines})))
+        match tool {
+            "count_lines" => Some(Answer::Data(lines.to_string(), json!({"lines": lines}))),
+            "wait" => Some(wait(arguments)),
+            _ => None,
+        }
+    }
+}
+
+/// Keeps the whole server busy: it answers one request after the other.
+fn wait(arguments: &Map<String, Value>) -> Answer {
+    match arguments.get("seconds").and_then(Value::as_u64).filter(|seconds| *seconds <= LONGEST) {
+        Some(seconds) => {
+            std::thread::sleep(Duration::from_secs(seconds));
+            Answer::Text(format!("waited {seconds} s"))
+        }
+        None => Answer::Failed(format!("seconds is not a whole number from 0 to {LONGEST}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::line;
+    use serde_json::json;
+
+    use super::{Answer, line, wait};
+
+    #[test]
+    fn a_wait_is_bounded() {
+        let answer = |seconds| wait(json!({"seconds": seconds}).as_object().unwrap());
+        assert_eq!(answer(json!(0)), Answer::Text("waited 0 s".to_owned()));
+        for wrong in [json!(61), json!(-1), json!("1"), json!(null)] {
+            assert!(matches!(answer(wrong), Answer::Failed(_)));
+        }
+    }
 
     #[test]
     fn lines_have_colours_and_never_a_newline() {

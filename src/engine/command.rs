@@ -1,8 +1,10 @@
 //! What the person means: the commands that a screen hands to the engine. The engine answers through the snapshot.
 
-use crate::ids::{ApprovalId, CallId, ConnectionName};
-use crate::tool::{Arguments, Digest, Fingerprint};
 use std::sync::Arc;
+use std::time::Duration;
+
+use crate::ids::{ApprovalId, CallId, ConnectionName, GrantId, SeatHandle};
+use crate::tool::{Arguments, Digest, Fingerprint};
 
 /// One command.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,16 +16,16 @@ pub enum Command {
     /// Start a disabled connection.
     Enable(ConnectionName),
     /// Decide a question. Bound to what was on the screen: it does nothing when anything differs.
-    Decide {
-        /// The question.
-        approval: ApprovalId,
-        /// The arguments that were shown.
-        arguments: Digest,
-        /// The definition that was shown.
-        fingerprint: Fingerprint,
-        /// The person's word.
-        verdict: Verdict,
-    },
+    Decide(Shown, Verdict),
+    /// Decide several questions about one tool of one server at once, each bound to what was on the screen. Refused
+    /// whole when they are not about one tool, or when one of them has to be typed.
+    DecideAll(Vec<Shown>, Verdict),
+    /// Take a remembered decision back.
+    Revoke(GrantId),
+    /// Deny what waits of a seat and refuse its calls until it is released.
+    StopSeat(SeatHandle),
+    /// Let a stopped seat call again.
+    ReleaseSeat(SeatHandle),
     /// A call by the person at the screen. It passes the gate like everybody's.
     Call {
         /// Chosen by the screen, so that it can follow the call.
@@ -35,8 +37,21 @@ pub enum Command {
     },
     /// Give up a call of the person's own.
     Cancel(CallId),
+    /// Write something to a file in the state folder's `exports`; a notice names it.
+    Export(Export),
     /// End in order.
     Shutdown,
+}
+
+/// A question as it was on the screen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shown {
+    /// The question.
+    pub approval: ApprovalId,
+    /// The arguments that were shown.
+    pub arguments: Digest,
+    /// The definition that was shown.
+    pub fingerprint: Fingerprint,
 }
 
 /// The person's word on a question.
@@ -44,9 +59,42 @@ pub enum Command {
 pub enum Verdict {
     /// Run it, once, as shown.
     Approve,
+    /// Run it, once, as shown, and remember the decision.
+    ApproveAndRemember(Remember),
+    /// Run it, once, with these arguments instead. The caller is told.
+    ApproveEdited(Arguments),
     /// Do not run it.
     Deny {
         /// For the agent; may be empty.
         reason: String,
     },
+}
+
+/// What is remembered of a decision, and for how long. Always for one seat (or the person's own calls).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Remember {
+    /// What is covered.
+    pub scope: GrantScope,
+    /// For how long; `None`: until the program ends.
+    pub span: Option<Duration>,
+}
+
+/// What a remembered decision covers.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum GrantScope {
+    /// Calls of this tool with exactly these arguments.
+    ThisCall,
+    /// Calls of this tool.
+    ThisTool,
+}
+
+/// What can be written to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Export {
+    /// The kept stderr lines of a connection.
+    Stderr(ConnectionName),
+    /// The kept records of our own diagnostics.
+    Log,
+    /// Everything that helps to find a fault, redacted.
+    Diagnostics,
 }

@@ -82,7 +82,16 @@ impl Redactor {
         spans.replace(text)
     }
 
-    /// The same for a string that is the member `key` of an object: under a key that ends in a word for a password
+    /// `text` without the known values only. For what a person decides about: what merely looks like a secret stays,
+    /// or whoever wrote it could hide it behind a marker.
+    pub fn redact_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut spans = Spans::default();
+        known.find(text, &mut spans);
+        spans.replace(text)
+    }
+
+    /// The same as [`Self::redact`] for a string that is the member `key` of an object: under a key that ends in a word for a password
     /// the whole string goes.
     pub fn redact_member<'t>(&self, key: Option<&str>, text: &'t str) -> Cow<'t, str> {
         let words = ["password", "passwd", "pwd"];

@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar as _;
 
+use super::tables::{is_listed, is_pictographic};
+use super::width::is_halfwidth_sound_mark;
+
 /// Combining marks on one base that are still drawn. Real scripts stay well below; more climb into other lines.
 pub const MAX_MARKS: usize = 8;
 
@@ -17,57 +20,12 @@ const JOINER: char = '\u{200d}';
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
 
-/// Characters that draw nothing or change how others are drawn, apart from the controls: default ignorable code
-/// points, the other format characters that do not draw, line and paragraph separators, noncharacters of the
-/// basic plane. Sorted.
-const HIDDEN: &[(u32, u32)] = &[
-    (0x00ad, 0x00ad),
-    (0x034f, 0x034f),
-    (0x061c, 0x061c),
-    (0x070f, 0x070f),
-    (0x115f, 0x1160),
-    (0x17b4, 0x17b5),
-    (0x180b, 0x180f),
-    (0x200b, 0x200f),
-    (0x2028, 0x202e),
-    (0x2060, 0x206f),
-    (0x3164, 0x3164),
-    (0xfdd0, 0xfdef),
-    (0xfe00, 0xfe0f),
-    (0xfeff, 0xfeff),
-    (0xffa0, 0xffa0),
-    (0xfff0, 0xfffb),
-    (0x13430, 0x13455),
-    (0x1bca0, 0x1bca3),
-    (0x1d173, 0x1d17a),
-    (0xe0000, 0xe0fff),
-];
-
-/// The characters with the property Extended Pictographic. Sorted.
-#[rustfmt::skip]
-const PICTOGRAPHIC: &[(u32, u32)] = &[
-    (0xa9, 0xa9), (0xae, 0xae), (0x203c, 0x203c), (0x2049, 0x2049), (0x2122, 0x2122), (0x2139, 0x2139),
-    (0x2194, 0x2199), (0x21a9, 0x21aa), (0x231a, 0x231b), (0x2328, 0x2328), (0x2388, 0x2388), (0x23cf, 0x23cf),
-    (0x23e9, 0x23f3), (0x23f8, 0x23fa), (0x24c2, 0x24c2), (0x25aa, 0x25ab), (0x25b6, 0x25b6), (0x25c0, 0x25c0),
-    (0x25fb, 0x25fe), (0x2600, 0x2605), (0x2607, 0x2612), (0x2614, 0x2685), (0x2690, 0x2705), (0x2708, 0x2712),
-    (0x2714, 0x2714), (0x2716, 0x2716), (0x271d, 0x271d), (0x2721, 0x2721), (0x2728, 0x2728), (0x2733, 0x2734),
-    (0x2744, 0x2744), (0x2747, 0x2747), (0x274c, 0x274c), (0x274e, 0x274e), (0x2753, 0x2755), (0x2757, 0x2757),
-    (0x2763, 0x2767), (0x2795, 0x2797), (0x27a1, 0x27a1), (0x27b0, 0x27b0), (0x27bf, 0x27bf), (0x2934, 0x2935),
-    (0x2b05, 0x2b07), (0x2b1b, 0x2b1c), (0x2b50, 0x2b50), (0x2b55, 0x2b55), (0x3030, 0x3030), (0x303d, 0x303d),
-    (0x3297, 0x3297), (0x3299, 0x3299), (0x1f000, 0x1f0ff), (0x1f10d, 0x1f10f), (0x1f12f, 0x1f12f),
-    (0x1f16c, 0x1f171), (0x1f17e, 0x1f17f), (0x1f18e, 0x1f18e), (0x1f191, 0x1f19a), (0x1f1ad, 0x1f1e5),
-    (0x1f201, 0x1f20f), (0x1f21a, 0x1f21a), (0x1f22f, 0x1f22f), (0x1f232, 0x1f23a), (0x1f23c, 0x1f23f),
-    (0x1f249, 0x1f3fa), (0x1f400, 0x1f53d), (0x1f546, 0x1f64f), (0x1f680, 0x1f6ff), (0x1f774, 0x1f77f),
-    (0x1f7d5, 0x1f7ff), (0x1f80c, 0x1f80f), (0x1f848, 0x1f84f), (0x1f85a, 0x1f85f), (0x1f888, 0x1f88f),
-    (0x1f8ae, 0x1f8ff), (0x1f90c, 0x1f93a), (0x1f93c, 0x1f945), (0x1f947, 0x1faff), (0x1fc00, 0x1fffd),
-];
-
 /// Whether a character draws nothing, moves the cursor or reorders what others see. It looks at the character
 /// alone: inside an emoji [`visible`] keeps the joiner and the emoji variation selector all the same.
 pub fn is_hidden(c: char) -> bool {
     match u32::from(c) {
         0x20..=0x7e => false,
-        code => c.is_control() || code & 0xfffe == 0xfffe || contains(HIDDEN, code),
+        code => c.is_control() || code & 0xfffe == 0xfffe || is_listed(c),
     }
 }
 
@@ -112,7 +70,7 @@ pub(super) fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     std::iter::from_fn(move || {
         while let Some((at, c)) = chars.next() {
             if c.is_ascii() && !c.is_ascii_control() {
-                before = Before { base: Some(c), pictograph: false, marks: 0 };
+                before = Before { base: Some(c), last: Some(c), pictograph: false, marks: 0 };
             } else if !before.admits(c, chars.peek().map(|(_, next)| *next)) {
                 before = Before::default();
                 return Some((at, c));
@@ -125,8 +83,10 @@ pub(super) fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
 /// What stands before a character, as far as it decides whether the character may stay.
 #[derive(Default)]
 struct Before {
-    /// The character right before, when it is drawn and can carry a mark or a selector.
+    /// The last character that is drawn and can carry a mark or a selector.
     base: Option<char>,
+    /// The character right before, whatever it is.
+    last: Option<char>,
     /// An emoji, with selectors and modifiers perhaps, stands right before.
     pictograph: bool,
     /// Marks since the last base.
@@ -136,10 +96,16 @@ struct Before {
 impl Before {
     /// Whether `c` may stay, and if so takes it in.
     fn admits(&mut self, c: char, next: Option<char>) -> bool {
+        let admitted = self.weighs(c, next);
+        self.last = Some(c);
+        admitted
+    }
+
+    fn weighs(&mut self, c: char, next: Option<char>) -> bool {
         match c {
             JOINER => {
                 let joins = self.pictograph && next.is_some_and(is_pictographic);
-                *self = Self { base: None, pictograph: false, marks: MAX_MARKS };
+                *self = Self { marks: MAX_MARKS, ..Self::default() };
                 joins
             }
             EMOJI_SELECTOR => {
@@ -151,14 +117,15 @@ impl Before {
             }
             _ if is_hidden(c) => false,
             _ if is_mark(c) => {
-                let room = (self.base.is_some() || self.pictograph || self.marks > 0) && self.marks < MAX_MARKS;
+                let carried = self.base.is_some() || self.pictograph;
+                let joins = !is_conjoining(c) || self.last.is_some_and(|last| joins_syllable(last, c));
                 self.marks += 1;
                 self.pictograph = false;
-                room
+                carried && joins && self.marks <= MAX_MARKS
             }
             _ => {
                 let modifier = matches!(c, '\u{1f3fb}'..='\u{1f3ff}') && self.pictograph;
-                *self = Self { base: Some(c), pictograph: modifier || is_pictographic(c), marks: 0 };
+                *self = Self { base: Some(c), last: None, pictograph: modifier || is_pictographic(c), marks: 0 };
                 true
             }
         }
@@ -167,16 +134,29 @@ impl Before {
 
 /// A character that is drawn onto the one before it.
 fn is_mark(c: char) -> bool {
-    c.width() == Some(0)
+    c.width() == Some(0) && !is_halfwidth_sound_mark(c)
 }
 
-fn is_pictographic(c: char) -> bool {
-    contains(PICTOGRAPHIC, u32::from(c))
+/// A vowel or final consonant of Hangul that is drawn into the syllable before it.
+fn is_conjoining(c: char) -> bool {
+    is_vowel(c) || is_final(c)
 }
 
-fn contains(ranges: &[(u32, u32)], code: u32) -> bool {
-    let after = ranges.partition_point(|(first, _)| *first <= code);
-    after > 0 && ranges.get(after - 1).is_some_and(|(_, last)| code <= *last)
+fn is_vowel(c: char) -> bool {
+    matches!(c, '\u{1160}'..='\u{11a7}' | '\u{d7b0}'..='\u{d7c6}')
+}
+
+fn is_final(c: char) -> bool {
+    matches!(c, '\u{11a8}'..='\u{11ff}' | '\u{d7cb}'..='\u{d7fb}')
+}
+
+/// The rules by which conjoining Hangul forms one cluster.
+fn joins_syllable(last: char, c: char) -> bool {
+    let syllable = matches!(last, '\u{ac00}'..='\u{d7a3}');
+    // Every 28th syllable has no final consonant yet.
+    let open = syllable && (u32::from(last) - 0xac00).is_multiple_of(28);
+    let leading = matches!(last, '\u{1100}'..='\u{115e}' | '\u{a960}'..='\u{a97c}');
+    if is_vowel(c) { leading || open || is_vowel(last) } else { syllable || is_vowel(last) || is_final(last) }
 }
 
 #[cfg(test)]
@@ -213,10 +193,10 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn tables_are_sorted() {
-        for table in [HIDDEN, PICTOGRAPHIC] {
-            assert!(table.iter().all(|(first, last)| first <= last));
-            assert!(table.windows(2).all(|pair| pair[0].1 < pair[1].0));
-        }
+    fn what_has_no_width_joins_what_stands_before_or_is_escaped() {
+        use unicode_segmentation::UnicodeSegmentation as _;
+        let loose = |c: &char| is_mark(*c) && !is_hidden(*c) && format!("a{c}").graphemes(true).count() > 1;
+        let left: Vec<char> = every_char().filter(loose).collect();
+        assert!(left.iter().all(|c| is_conjoining(*c)), "{left:x?}");
     }
 }

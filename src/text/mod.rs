@@ -7,6 +7,7 @@
 
 mod clean;
 mod hidden;
+mod tables;
 mod width;
 
 pub use clean::clean;

@@ -33,6 +33,14 @@ fn visible_escapes_what_cannot_be_seen() {
         ("e\u{301}", "e\u{301}"),
         ("\u{301}e", r"\u{301}e"),
         ("\n\u{301}", r"\n\u{301}"),
+        // A decomposed syllable stays, loose parts of one would not be drawn.
+        ("\u{1100}\u{1161}\u{11a8}각\u{11a8}가\u{1161}", "\u{1100}\u{1161}\u{11a8}각\u{11a8}가\u{1161}"),
+        ("a\u{1161}", r"a\u{1161}"),
+        ("각\u{1161}", r"각\u{1161}"),
+        ("\u{1100}\u{301}\u{1161}", "\u{1100}\u{301}\\u{1161}"),
+        ("\u{1100}\u{11a8}", "\u{1100}\\u{11a8}"),
+        ("\u{600}1", "\u{600}1"),
+        ("\u{605}1", r"\u{605}1"),
         // Emoji keep what holds them together.
         (FAMILY, FAMILY),
         ("♻\u{fe0f}", "♻\u{fe0f}"),
@@ -130,6 +138,8 @@ fn widths_are_those_of_the_clusters() {
         ("e\u{301}\u{302}\u{303}", 1),
         ("العربية", 7),
         ("👍🏽", 2),
+        ("ｶﾞｷﾟ", 6),
+        ("ﾞ", 2),
     ] {
         assert_eq!(width(text), cells, "{text}");
     }
@@ -246,6 +256,9 @@ fn odd_text() -> impl Strategy<Value = String> {
         "\u{a4d0}",
         "\u{17d8}",
         "\\u{1b}",
+        "ｶ",
+        "ﾞ",
+        "ﾟ",
     ])
     .prop_map(str::to_owned);
     prop::collection::vec(prop_oneof![4 => piece, 1 => any::<String>()], 0..24).prop_map(|pieces| pieces.concat())
@@ -296,5 +309,24 @@ proptest! {
             // No character is wider than three cells.
             prop_assert!(pieces.iter().all(|piece| width(piece) <= cells.max(3)), "{:?}", pieces);
         }
+    }
+
+    /// The library that draws lays text out by its own rules, and leaves out what it gives no cell.
+    #[test]
+    fn the_screen_shows_every_character_where_we_expect_it(text in odd_text()) {
+        let text = visible(&text);
+        let cells = width(&text);
+        let area = ratatui::layout::Rect::new(0, 0, u16::try_from(cells.max(1)).unwrap(), 1);
+        let mut screen = ratatui::buffer::Buffer::empty(area);
+        let (end, _) = screen.set_stringn(0, 0, &text, cells, ratatui::style::Style::new());
+        prop_assert_eq!(usize::from(end), cells);
+        let (mut shown, mut next) = (String::new(), 0);
+        for (at, cell) in screen.content.iter().enumerate().take(cells) {
+            if at == next {
+                shown.push_str(cell.symbol());
+                next += width(cell.symbol());
+            }
+        }
+        prop_assert_eq!(shown, text.as_ref());
     }
 }

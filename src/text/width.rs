@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation as _;
-use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr};
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// Width in terminal cells.
 pub fn width(text: &str) -> usize {
-    if is_plain(text) { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+    if is_plain(text) { text.len() } else { text.graphemes(true).map(cells_of).sum() }
 }
 
 /// The longest start of `text` that fits into `cells`, with `…` in the last cell when something was left out.
@@ -22,7 +22,7 @@ pub fn fit(text: &str, cells: usize) -> Cow<'_, str> {
     let (mut used, mut cut) = (0, 0);
     for (at, grapheme) in text.grapheme_indices(true) {
         let end = at + grapheme.len();
-        used += grapheme.width();
+        used += cells_of(grapheme);
         if used > cells {
             let start = text.get(..cut).unwrap_or_default();
             return if cells == 0 { Cow::Borrowed("") } else { Cow::Owned(format!("{start}…")) };
@@ -64,18 +64,29 @@ pub fn wrap(text: &str, cells: usize) -> Vec<&str> {
         used += size;
     };
     for (at, grapheme) in text.grapheme_indices(true) {
-        let size = grapheme.width();
+        let size = cells_of(grapheme);
         if size <= cells {
             place(at, size);
         } else {
             // A cluster that no line can hold would be clipped, and what is clipped is not seen.
             for (offset, group) in with_marks(grapheme) {
-                place(at + offset, group.width());
+                place(at + offset, cells_of(group));
             }
         }
     }
     pieces.push(text.get(start..).unwrap_or_default());
     pieces
+}
+
+/// Cells of one cluster, as the screen library lays it out: it gives the halfwidth sound marks of Katakana a cell on
+/// top of what the tables of widths say. Counting less than it does would let a line run over its end.
+fn cells_of(cluster: &str) -> usize {
+    cluster.width() + cluster.matches(is_halfwidth_sound_mark).count()
+}
+
+/// U+FF9E and U+FF9F.
+pub(super) fn is_halfwidth_sound_mark(c: char) -> bool {
+    matches!(c, '\u{ff9e}' | '\u{ff9f}')
 }
 
 /// The characters of a cluster, each together with the ones behind it that have no width of their own.
@@ -84,7 +95,7 @@ fn with_marks(cluster: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let at = cluster.len() - rest.len();
         let first = rest.chars().next()?.len_utf8();
-        let marks = rest.get(first..)?.find(|c: char| c.width() != Some(0));
+        let marks = rest.get(first..)?.find(|c: char| c.width() != Some(0) || is_halfwidth_sound_mark(c));
         let (group, tail) = rest.split_at_checked(marks.map_or(rest.len(), |marks| first + marks))?;
         rest = tail;
         Some((at, group))

@@ -4,12 +4,15 @@
 //! Duplicate keys, numbers that a receiver could not keep exactly, and lone surrogates are refused here,
 //! before anybody is asked.
 
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
 use super::json::{Document, JsonError, unescape, utf16_order};
+use crate::secret::Redactor;
 
 /// A SHA-256.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -77,6 +80,62 @@ pub enum ArgumentsError {
     TooLong,
 }
 
+/// The arguments of a call as they may be drawn or recorded. Not what is sent: secrets may have been replaced.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ShownArguments {
+    text: Arc<str>,
+    digest: Digest,
+    bytes: usize,
+    hidden: usize,
+}
+
+impl ShownArguments {
+    /// JSON text in canonical form.
+    pub fn canonical(&self) -> &str {
+        &self.text
+    }
+
+    /// The same text, shared.
+    pub fn shared(&self) -> Arc<str> {
+        self.text.clone()
+    }
+
+    /// SHA-256 of what is sent.
+    pub const fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Length in bytes of what is sent.
+    pub const fn len_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many strings are not shown as they are sent.
+    pub const fn hidden(&self) -> usize {
+        self.hidden
+    }
+}
+
+impl From<Arguments> for ShownArguments {
+    /// All of it.
+    fn from(arguments: Arguments) -> Self {
+        Self { bytes: arguments.canonical.len(), text: arguments.canonical, digest: arguments.digest, hidden: 0 }
+    }
+}
+
+fn owned(text: Cow<'_, str>) -> Option<String> {
+    match text {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(text) => Some(text),
+    }
+}
+
+impl fmt::Debug for ShownArguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ShownArguments({} bytes, {}, {} hidden)", self.bytes, self.digest.short(), self.hidden)
+    }
+}
+
 /// The checked arguments of one call.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Arguments {
@@ -135,13 +194,30 @@ impl Arguments {
         self.digest
     }
 
-    /// These arguments as they may be drawn and audited: secrets replaced, under the digest of the real ones.
-    #[must_use]
-    pub fn redacted(&self, redactor: &crate::secret::Redactor) -> Self {
-        match redactor.redact(&self.canonical) {
-            std::borrow::Cow::Borrowed(_) => self.clone(),
-            std::borrow::Cow::Owned(text) => Self { canonical: text.into(), digest: self.digest },
-        }
+    /// As a person who decides sees them: only values known to be secret are replaced, and counted.
+    pub fn for_person(&self, redactor: &Redactor) -> ShownArguments {
+        self.shown(|_, text| owned(redactor.redact_known(text)))
+    }
+
+    /// As lists, logs and the audit keep them: everything that looks like a secret is replaced, and counted.
+    pub fn for_record(&self, redactor: &Redactor) -> ShownArguments {
+        self.shown(|key, text| owned(redactor.redact_member(key, text)))
+    }
+
+    /// These arguments as they may be drawn or recorded: each string passes `edit`, see [`Document::edited`].
+    fn shown(&self, edit: impl Fn(Option<&str>, &str) -> Option<String>) -> ShownArguments {
+        let hidden = Cell::new(0);
+        let counted = |key: Option<&str>, text: &str| {
+            let edited = edit(key, text);
+            hidden.set(hidden.get() + usize::from(edited.is_some()));
+            edited
+        };
+        let text = match Document::parse(&self.canonical, Self::MAX_DEPTH + 1) {
+            Ok(document) => document.edited(counted),
+            // What was checked once is not refused the second time; if it were, nothing of it would be shown.
+            Err(_) => "{}".to_owned(),
+        };
+        ShownArguments { text: text.into(), digest: self.digest, bytes: self.canonical.len(), hidden: hidden.get() }
     }
 
     /// Length of the canonical text in bytes.

@@ -20,7 +20,7 @@ pub mod worker;
 mod tests;
 
 pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, HintSource, Hints};
-pub use arguments::{Arguments, ArgumentsError, Digest};
+pub use arguments::{Arguments, ArgumentsError, Digest, ShownArguments};
 pub use catalog::Catalog;
 pub use classify::{Classification, EffectClass, Flag};
 pub use entry::{Entry, Fingerprint, Origin, Rejected};

@@ -3,6 +3,7 @@
 //! Synchronous and without a terminal: the event loop gives it messages and carries effects out, tests do the same.
 
 mod attention;
+mod modals;
 mod panes;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::attention::Attention;
+use self::modals::Modals;
 use self::panes::Panes;
 use super::format::plural;
 use super::frames::Motion;
@@ -22,7 +24,7 @@ use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
 use super::panes::View;
-use super::seam::{Card, CardContext, Outcome};
+use super::seam::{CallEditor, Card, Outcome};
 use super::theme::{Role, ascii};
 use super::widgets::cells::{put, row, to_cells, width};
 use super::widgets::confirm::{Answer, Confirm};
@@ -50,14 +52,6 @@ pub struct Ui {
     bell: Bell,
     /// The last key, when it came and where it was meant for.
     last: Option<(KeyEvent, Instant, Context)>,
-}
-
-/// Layers above the panes, the topmost first.
-#[derive(Debug, Default)]
-struct Modals {
-    help: Option<Help>,
-    confirm: Option<Confirm>,
-    card: Option<Card>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,10 +107,9 @@ impl Ui {
 
     /// When something changes by itself, besides what [`Self::motion`] says.
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
-        let card = self.modals.card.as_ref().and_then(Card::wake_at);
         let may_open = self.may_open() && self.regions(snapshot).is_some();
         let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
-        [self.status.wake_at(), card, opening].into_iter().flatten().min()
+        [self.status.wake_at(), self.modals.wake_at(), opening].into_iter().flatten().min()
     }
 
     /// How often the picture changes by itself.
@@ -158,35 +151,24 @@ impl Ui {
             put(buf, regions.banner, &banner, draw.theme.style(Role::Alert));
         }
         self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
-        let mut hints = self.keymap.hints(self.context());
+        // Other layers than help show their keys themselves, dim while they are dead.
+        let own_keys = !self.modals.is_empty() && self.modals.help.is_none();
+        let mut hints = if own_keys { Vec::new() } else { self.keymap.hints(self.context()) };
         // Help stands last; where there is none (a text field), the last hint does.
         if let Some(at) = hints.iter().position(|(_, words)| *words == "help") {
             let help = hints.remove(at);
             hints.push(help);
         }
-        self.status.render(buf, regions.foot, &hints, draw.theme);
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
-        if let Some(card) = &self.modals.card {
-            card.render(middle, buf, draw, at);
-        }
-        if let Some(confirm) = &self.modals.confirm {
-            confirm.render(middle, buf, draw);
-        }
-        if let Some(help) = &self.modals.help {
-            help.render(middle, buf, draw);
-        }
+        self.modals.render(middle, buf, draw, at);
+        self.status.render(buf, regions.foot, &hints, draw.theme);
     }
 
     fn layout(&mut self, snapshot: &Snapshot) {
         let Some(regions) = self.regions(snapshot) else { return };
         self.panes.layout(regions.body, snapshot);
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
-        if let Some(card) = &mut self.modals.card {
-            card.layout(middle, snapshot);
-        }
-        if let Some(help) = &mut self.modals.help {
-            help.layout(middle);
-        }
+        self.modals.layout(middle, snapshot);
     }
 
     fn regions(&self, snapshot: &Snapshot) -> Option<Regions> {
@@ -194,17 +176,8 @@ impl Ui {
     }
 
     fn context(&self) -> Context {
-        if self.modals.help.is_some() {
-            return Context::Help;
-        }
-        if self.modals.confirm.is_some() {
-            return Context::Confirm;
-        }
-        if let Some(card) = &self.modals.card {
-            return match card.context() {
-                CardContext::Keys => Context::Card,
-                CardContext::Text => Context::CardReason,
-            };
+        if let Some(context) = self.modals.context() {
+            return context;
         }
         if self.panes.typing() { Context::Filter } else { self.panes.focused().context() }
     }
@@ -246,6 +219,13 @@ impl Ui {
             let outcome = card.key(intent, key, moment.at, snapshot);
             return self.card_outcome(outcome, snapshot);
         }
+        if let Some(editor) = &mut self.modals.editor {
+            let outcome = editor.key(intent, key, moment.at, snapshot);
+            if outcome.close {
+                self.modals.editor = None;
+            }
+            return outcome.effects;
+        }
         self.pane_key(intent, key, snapshot)
     }
 
@@ -281,11 +261,8 @@ impl Ui {
     }
 
     fn paste(&mut self, pasted: &str) -> Vec<Effect> {
-        if self.modals.help.is_some() || self.modals.confirm.is_some() {
-            return Vec::new();
-        }
-        if let Some(card) = &mut self.modals.card {
-            card.paste(pasted);
+        if !self.modals.is_empty() {
+            self.modals.paste(pasted);
         } else if self.panes.typing() {
             self.panes.paste(pasted);
         }
@@ -294,7 +271,7 @@ impl Ui {
 
     fn card_outcome(&mut self, outcome: Outcome, snapshot: &Snapshot) -> Vec<Effect> {
         let Some(id) = self.open_card() else { return outcome.effects };
-        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide { .. })));
+        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide(..))));
         let moves_on = outcome.effects.iter().any(|effect| matches!(effect, Effect::OpenCard(_)));
         self.attention.leave(id);
         if outcome.close {
@@ -323,7 +300,11 @@ impl Ui {
                 }
             }
             Effect::EditCall(name) => {
-                self.status.say(format!("{} cannot be called from here yet", text::visible(&name)).into(), moment.at);
+                if let Some(entry) = snapshot.catalog.find(&name) {
+                    self.modals.editor = Some(CallEditor::open(entry.clone()));
+                } else {
+                    self.status.complain(format!("{} is not in the catalogue any more", text::visible(&name)).into());
+                }
             }
             Effect::Send(Command::Call { ref call, .. }) => {
                 self.attention.own_call(call.clone());
@@ -356,12 +337,6 @@ impl Ui {
 
     fn may_open(&self) -> bool {
         self.modals.is_empty() && !self.panes.typing()
-    }
-}
-
-impl Modals {
-    const fn is_empty(&self) -> bool {
-        self.help.is_none() && self.confirm.is_none() && self.card.is_none()
     }
 }
 

@@ -239,11 +239,11 @@ fn a_search_in_stderr_finds_and_says_when_it_does_not() {
 #[test]
 fn narrow_views_show_one_pane_and_tab_swaps() {
     let mut screen = Screen::new((80, 24), sample::calm());
-    assert!(screen.text().contains("╭─ Servers") && !screen.text().contains("stderr ·"));
+    assert!(screen.text().contains("╭ Servers") && !screen.text().contains("stderr ·"));
     screen.press(&["tab"]);
-    assert!(!screen.text().contains("╭─ Servers") && screen.text().contains("stderr ·"));
+    assert!(!screen.text().contains("╭ Servers") && screen.text().contains("stderr ·"));
     screen.press(&["esc"]);
-    assert!(screen.text().contains("╭─ Servers"));
+    assert!(screen.text().contains("╭ Servers"));
 }
 
 #[test]

@@ -43,6 +43,10 @@ pub fn empty() -> Snapshot {
         audit: AuditHealth::Good,
         listener: None,
         stopping: false,
+        grants: Vec::new(),
+        stopped_seats: Vec::new(),
+        policies: Arc::default(),
+        tool_changes: Vec::new(),
     }
 }
 
@@ -254,7 +258,7 @@ pub fn approval(id: u64, tool: &str, waiting: i64) -> Arc<ApprovalView> {
         id: ApprovalId(id),
         call: CallId::new(format!("c{id:010}")),
         caller: seat(),
-        arguments: Arguments::parse(r#"{"branch":"main","repo":"acme/api"}"#).unwrap(),
+        arguments: Arguments::parse(r#"{"branch":"main","repo":"acme/api"}"#).unwrap().into(),
         confirm_set: false,
         tier,
         policy_by: format!("class {} -> ask (default)", entry.class()).into(),
@@ -267,6 +271,8 @@ pub fn approval(id: u64, tool: &str, waiting: i64) -> Arc<ApprovalView> {
         }],
         history: History { approved: 2, denied: 1, last_denial: Some("wrong repo".into()), same_arguments: None },
         entry,
+        change: None,
+        repeat: None,
     })
 }
 
@@ -301,7 +307,7 @@ fn call(n: usize, name: &str, phase: CallPhase) -> CallView {
         raw_name: Some(entry.raw_name.clone()),
         class: Some(entry.class()),
         flags: Vec::new(),
-        arguments: Some(Arguments::parse(r#"{"path":"notes.txt"}"#).unwrap()),
+        arguments: Some(Arguments::parse(r#"{"path":"notes.txt"}"#).unwrap().into()),
         policy: Some((PolicyDecision::Allow, "class read".into())),
         decider: None,
         result: (phase == CallPhase::Done { is_error: false })

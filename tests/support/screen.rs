@@ -1,5 +1,6 @@
 //! A screen without a terminal: give it keys and snapshots, look at the picture.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crewlet_tui::config::model::TuiSettings;
@@ -176,7 +177,7 @@ fn flush(out: &mut String, end: u16, y: u16, run: Option<(u16, String, String)>)
     if let Some((start, style, text)) = run
         && !style.is_empty()
     {
-        out.push_str(&format!("{y}:{start}-{} {style} {:?}\n", end - 1, text.trim_end()));
+        let _ = writeln!(out, "{y}:{start}-{} {style} {:?}", end - 1, text.trim_end());
     }
 }
 

@@ -28,8 +28,8 @@ pub(super) struct Trail {
     /// A file that reached this length is set aside and a new one begun.
     roll_at: u64,
     seen: Option<Seen>,
-    /// What was found to be wrong with the trail; goes into it before the next batch.
-    notes: Vec<String>,
+    /// What was mended and is not yet said in the trail.
+    mended: Vec<String>,
 }
 
 /// The end of the current file after our last batch.
@@ -59,13 +59,15 @@ pub(super) struct Locked<'a> {
     inode: u64,
     length: u64,
     last: Link,
+    /// What is wrong with the trail as it is now.
+    wrong: Vec<String>,
     // Released when it is closed.
     _lock: File,
 }
 
 impl Trail {
     pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64) -> Self {
-        Self { dir, instance, roll_at, seen: None, notes: Vec::new() }
+        Self { dir, instance, roll_at, seen: None, mended: Vec::new() }
     }
 
     /// Takes the lock and looks at the end of the trail.
@@ -76,7 +78,7 @@ impl Trail {
         let metadata = named(CURRENT, file.metadata())?;
         let (inode, length) = (metadata.ino(), metadata.len());
         let known = self.seen.map(|seen| seen.last);
-        let mut locked = Locked { trail: self, file, inode, length, last: START, _lock: lock };
+        let mut locked = Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), _lock: lock };
         match locked.trail.seen {
             Some(seen) if seen.inode == inode && seen.length == length => locked.last = seen.last,
             _ => named(CURRENT, locked.look(known))?,
@@ -101,8 +103,8 @@ impl Locked<'_> {
     }
 
     /// What will be noted before the next batch.
-    pub(super) fn notes(&self) -> &[String] {
-        &self.trail.notes
+    pub(super) fn notes(&self) -> Vec<String> {
+        self.trail.mended.iter().chain(&self.wrong).cloned().collect()
     }
 
     /// Appends records as one write. `Err` means that none of them is in the trail.
@@ -111,12 +113,8 @@ impl Locked<'_> {
             named(CURRENT, self.roll())?;
         }
         let now = Timestamp::now();
-        let notes: Vec<Record> = self
-            .trail
-            .notes
-            .iter()
-            .map(|note| Record { reason: Some(note.as_str().into()), ..Record::new(now, Kind::Repaired) })
-            .collect();
+        let note = |note: String| Record { reason: Some(note.into()), ..Record::new(now, Kind::Repaired) };
+        let notes: Vec<Record> = self.notes().into_iter().map(note).collect();
         let mut last = self.last;
         let mut text = String::new();
         for record in notes.iter().chain(records) {
@@ -130,7 +128,8 @@ impl Locked<'_> {
             return Ok(());
         }
         named(CURRENT, self.write(&text, durability))?;
-        self.trail.notes.clear();
+        self.trail.mended.clear();
+        self.wrong.clear();
         self.length += text.len() as u64;
         self.last = last;
         self.trail.seen = Some(Seen { inode: self.inode, length: self.length, last });
@@ -202,21 +201,19 @@ impl Locked<'_> {
             (Found::Record(found), Some(known)) if found == known || found.seq > known.seq => found,
             // From here on the chain goes on from what the head says, so that a check of it keeps showing the gap.
             (Found::Record(found), Some(known)) if found.seq == known.seq => {
-                self.trail.notes.push(format!("line number {} was changed after it was written", found.seq));
+                self.wrong.push(format!("line number {} was changed after it was written", found.seq));
                 known
             }
             (Found::Record(found), Some(known)) => {
-                self.trail
-                    .notes
-                    .push(format!("lines after number {} up to number {} are missing", found.seq, known.seq));
+                self.wrong.push(format!("lines after number {} up to number {} are missing", found.seq, known.seq));
                 known
             }
             (Found::Nothing, Some(known)) => {
-                self.trail.notes.push(format!("all lines up to number {} are missing", known.seq));
+                self.wrong.push(format!("all lines up to number {} are missing", known.seq));
                 known
             }
             (Found::Garbage(broken), known) => {
-                self.trail.notes.push("the last line was not a record".to_owned());
+                self.wrong.push("the last line was not a record".to_owned());
                 known.unwrap_or(broken)
             }
         };
@@ -237,7 +234,7 @@ impl Locked<'_> {
         aside.write_all(&torn)?;
         self.file.set_len(end)?;
         self.length = end;
-        self.trail.notes.push(format!("an incomplete last line of {} bytes was set aside in {TORN}", torn.len() - 1));
+        self.trail.mended.push(format!("an incomplete last line of {} bytes was set aside in {TORN}", torn.len() - 1));
         Ok(())
     }
 

@@ -11,10 +11,12 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::chain;
-use super::line::Stored;
+use super::line::{Stored, StoredCaller};
 use super::record::{Decision, Kind, Outcome, Record};
 use crate::clock::Timestamp;
-use crate::ids::{CallId, ServerName};
+use crate::engine::snapshot::Caller;
+use crate::ids::{CallId, SeatHandle, ServerName};
+use crate::tool::EffectClass;
 
 const FOLDER: &str = "instances";
 
@@ -149,9 +151,12 @@ fn closing(left: Left, stored: Stored) -> Record {
     };
     Record {
         call: stored.call.map(|call| CallId::new(call.as_str())),
+        caller: stored.caller.and_then(caller),
         server: stored.server.map(|server| ServerName::new(server.as_str())),
         tool: stored.tool.map(Into::into),
         name: stored.name.map(Into::into),
+        class: EffectClass::ALL.into_iter().find(|class| Some(class.as_str()) == stored.class.as_deref()),
+        args_sha256: stored.args_sha256.as_deref().and_then(chain::parse_digest),
         decision: (left == Left::Waiting).then_some(Decision::Withdrawn),
         outcome: match left {
             Left::Waiting => None,
@@ -160,5 +165,18 @@ fn closing(left: Left, stored: Stored) -> Record {
         },
         reason: Some(reason.into()),
         ..Record::new(Timestamp::now(), kind)
+    }
+}
+
+/// Who asked, as far as the line says it in words that we know.
+fn caller(stored: StoredCaller) -> Option<Caller> {
+    match (stored.kind.as_str(), stored.seat) {
+        ("console", _) => Some(Caller::Console),
+        ("seat", Some(seat)) => Some(Caller::Seat {
+            seat: SeatHandle::new(seat.as_str()),
+            session: stored.session.unwrap_or_default().into(),
+            client: stored.client.unwrap_or_default().into(),
+        }),
+        _ => None,
     }
 }

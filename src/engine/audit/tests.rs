@@ -10,6 +10,7 @@ use super::file::Trail;
 use super::line::Stored;
 use super::*;
 use crate::clock::Timestamp;
+use crate::engine::snapshot::Caller;
 use crate::ids::CallId;
 
 fn state() -> (tempfile::TempDir, StateDir) {
@@ -200,8 +201,15 @@ async fn calls_of_a_killed_instance_are_closed_and_those_of_a_living_one_are_not
     // An instance that was killed: its mark lies there and nobody locks it.
     fs::write(state.file("instances/dead"), "2\n").unwrap();
     let mut dead = Trail::new(state.path().to_path_buf(), "dead".into(), u64::MAX);
+    let seat = Caller::Seat { seat: "release".into(), session: "7c1e".into(), client: "agent 1".into() };
+    let sent = Record {
+        caller: Some(seat),
+        class: Some(crate::tool::EffectClass::Destructive),
+        args_sha256: Some(crate::tool::Digest([7; 32])),
+        ..record(Kind::Received, "csent")
+    };
     let records = [
-        record(Kind::Received, "csent"),
+        sent,
         record(Kind::Dispatched, "csent"),
         record(Kind::Received, "cwait"),
         record(Kind::Asked, "cwait"),
@@ -225,6 +233,10 @@ async fn calls_of_a_killed_instance_are_closed_and_those_of_a_living_one_are_not
     let expected =
         [("csent", "finished", "unknown"), ("cwait", "decided", "withdrawn"), ("cyes", "finished", "failed")];
     assert_eq!(closing, expected.map(|(a, b, c)| (a.to_owned(), b.to_owned(), c.to_owned())));
+    let all = stored(state.path());
+    let sent: Vec<_> = all.iter().filter(|stored| stored.call.as_deref() == Some("csent")).collect();
+    let facts = |s: &Stored| (s.class.clone(), s.args_sha256.clone(), s.caller.clone().map(|c| (c.seat, c.client)));
+    assert_eq!(facts(sent[0]), facts(sent[2]), "the last record names caller, class and arguments like the first");
     assert!(holds(state.path()));
     let (_third, opened) = open(&state, "third").unwrap();
     assert_eq!(opened, Opened::default(), "closed once only");
@@ -249,6 +261,28 @@ async fn a_trail_that_cannot_be_written_refuses_and_comes_back() {
     audit.append(vec![record(Kind::Refused, "c1")], Durability::Written).await.unwrap();
     assert_eq!(kinds(state.path()), ["received", "repaired", "refused"]);
     assert!(stored(state.path())[1].reason.as_ref().unwrap().contains("1 record(s) were refused"));
+    assert!(holds(state.path()));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_refuses_and_leaves_the_chain_as_it_was() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    let mut health = audit.health();
+    audit.append(vec![record(Kind::Refused, "c1")], Durability::Written).await.unwrap();
+    fs::rename(state.file(chain::CURRENT), state.file("kept")).unwrap();
+    // Everything written there fails as on a full disk.
+    std::os::unix::fs::symlink("/dev/full", state.file(chain::CURRENT)).unwrap();
+    let refused = audit.append(vec![record(Kind::Received, "c2")], Durability::Written).await.unwrap_err();
+    assert!(refused.reason.contains("audit.jsonl: No space left"), "{refused}");
+    assert!(matches!(&*health.borrow_and_update(), AuditHealth::Broken { .. }));
+    fs::remove_file(state.file(chain::CURRENT)).unwrap();
+    fs::rename(state.file("kept"), state.file(chain::CURRENT)).unwrap();
+    health.wait_for(|health| *health == AuditHealth::Good).await.unwrap();
+    let lines = stored(state.path());
+    assert_eq!(lines.len(), 2, "what was wrong only for a while is not said for ever");
+    assert!(lines[1].reason.as_ref().unwrap().contains("1 record(s) were refused"));
     assert!(holds(state.path()));
 }
 

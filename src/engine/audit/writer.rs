@@ -141,7 +141,7 @@ impl Writer {
         if self.alive.is_none() {
             let gone = repair::gone(locked.dir())?;
             let closing = repair::closing_records(locked.dir(), &gone)?;
-            let notes = locked.notes().to_vec();
+            let notes = locked.notes();
             let since = locked.last_seq();
             locked.append(&closing, Durability::Synced)?;
             self.opened.notes.extend(notes);

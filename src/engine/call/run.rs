@@ -53,7 +53,7 @@ impl Run {
             raw_name: None,
             class: None,
             flags: Vec::new(),
-            arguments: Some(arguments.redacted(&pipeline.redactor)),
+            arguments: Some(arguments.for_record(&pipeline.redactor)),
             policy: None,
             decider: None,
             phase: CallPhase::Running,
@@ -124,7 +124,7 @@ impl Run {
         self.view.raw_name = Some(entry.raw_name.clone());
         self.view.class = Some(entry.class());
         self.view.flags.clone_from(&entry.flags);
-        self.view.arguments = Some(self.arguments.redacted(&self.pipeline.redactor));
+        self.view.arguments = Some(self.arguments.for_record(&self.pipeline.redactor));
         self.entry = Some(entry);
     }
 

@@ -7,7 +7,7 @@ use super::run::Run;
 use crate::engine::audit::{Decision, Kind, Outcome, Record};
 use crate::engine::snapshot::CallPhase;
 use crate::tool::output::OutputNote;
-use crate::tool::{Arguments, HintName};
+use crate::tool::{HintName, ShownArguments};
 
 /// The name resolved: what is about to be judged, whole.
 pub(super) fn received(run: &Run) -> Record {
@@ -16,7 +16,7 @@ pub(super) fn received(run: &Run) -> Record {
         let hint = |name: HintName| (name, entry.hints.effective.get(name), entry.hints.source(name).to_string());
         record.hints = HintName::ALL.into_iter().map(hint).collect();
     }
-    record.args = run.view.arguments.as_ref().map(Arguments::shared);
+    record.args = run.view.arguments.as_ref().map(ShownArguments::shared);
     record
 }
 

@@ -135,8 +135,8 @@ impl Core {
             Command::Restart(connection) => self.control(&connection, Control::Restart),
             Command::Disable(connection) => self.control(&connection, Control::Disable),
             Command::Enable(connection) => self.control(&connection, Control::Enable),
-            Command::Decide { approval, arguments, fingerprint, verdict } => {
-                match self.desk.decide(approval, arguments, fingerprint, verdict) {
+            Command::Decide(shown, verdict) => {
+                match self.desk.decide(shown, verdict) {
                     Decided::Done => {}
                     Decided::TooLate => self.notice(LogLevel::Warn, "your decision came too late: nothing was done"),
                     Decided::Differs => self.notice(
@@ -161,6 +161,11 @@ impl Core {
                     cancel.cancel();
                 }
             }
+            Command::DecideAll(..)
+            | Command::Revoke(_)
+            | Command::StopSeat(_)
+            | Command::ReleaseSeat(_)
+            | Command::Export(_) => {}
             Command::Shutdown => return false,
         }
         true
@@ -203,7 +208,7 @@ impl Core {
                     credentials: server.map(|server| server.declared.credentials.clone()).unwrap_or_default(),
                     history: self.calls.history(&question.entry, question.arguments.digest()),
                 };
-                let shown = question.arguments.redacted(&self.fixed.pipeline.redactor);
+                let shown = question.arguments.for_person(&self.fixed.pipeline.redactor);
                 let id = self.desk.ask(*question, around, shown, Timestamp::now());
                 view.phase = CallPhase::Waiting(id);
                 self.put_call(*view);
@@ -315,6 +320,10 @@ pub(super) fn first_snapshot(company: Arc<str>, config_file: Arc<str>, read_only
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
+        grants: Vec::new(),
+        stopped_seats: Vec::new(),
+        policies: Arc::default(),
+        tool_changes: Vec::new(),
         calls: Vec::new(),
         log: Ring::new(LOG_RECORDS),
         log_dropped: 0,

@@ -20,6 +20,10 @@ impl Core {
             }
         }
         let catalog = Arc::new(catalog);
+        let settings = self.outlets.settings.borrow().clone();
+        let answers =
+            catalog.entries().iter().map(|entry| (entry.name.clone(), policy::policy(&settings, entry, None)));
+        self.snapshot.policies = Arc::new(answers.collect());
         self.snapshot.catalog = catalog.clone();
         self.desk.follow(&catalog);
         self.outlets.catalog.send_replace(catalog);

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use super::permit::Permit;
 use crate::clock::Timestamp;
-use crate::engine::command::Verdict;
+use crate::engine::command::{Shown, Verdict};
 use crate::engine::snapshot::{ApprovalView, CredentialView, History, Tier, Withdrawal};
 use crate::ids::{ApprovalId, CallId};
-use crate::tool::{Arguments, Catalog, Digest, Entry, Fingerprint};
+use crate::tool::{Arguments, Catalog, Entry, ShownArguments};
 
 /// How a question ended.
 #[derive(Debug)]
@@ -92,7 +92,13 @@ pub struct Desk {
 
 impl Desk {
     /// Takes a question; its end goes to `question.end`. `shown` are the arguments as they may be drawn.
-    pub fn ask(&mut self, question: Question, around: Surroundings, shown: Arguments, now: Timestamp) -> ApprovalId {
+    pub fn ask(
+        &mut self,
+        question: Question,
+        around: Surroundings,
+        shown: ShownArguments,
+        now: Timestamp,
+    ) -> ApprovalId {
         self.next += 1;
         let id = ApprovalId(self.next);
         let view = Arc::new(ApprovalView {
@@ -108,6 +114,8 @@ impl Desk {
             expires_at: now.plus(question.wait),
             credentials: around.credentials,
             history: around.history,
+            change: None,
+            repeat: None,
         });
         let expires = Instant::now() + question.wait;
         self.pending.insert(id, Pending { view, arguments: question.arguments, expires, end: question.end });
@@ -115,14 +123,16 @@ impl Desk {
     }
 
     /// A person's word on what they saw.
-    pub fn decide(&mut self, id: ApprovalId, arguments: Digest, fingerprint: Fingerprint, verdict: Verdict) -> Decided {
+    pub fn decide(&mut self, shown: Shown, verdict: Verdict) -> Decided {
+        let id = shown.approval;
         let Some(pending) = self.pending.get(&id) else { return Decided::TooLate };
-        if pending.arguments.digest() != arguments || pending.view.entry.fingerprint != fingerprint {
+        if pending.arguments.digest() != shown.arguments || pending.view.entry.fingerprint != shown.fingerprint {
             return Decided::Differs;
         }
         let permit = || Permit::new(pending.view.call.clone(), &pending.view.entry, &pending.arguments);
         let ending = match verdict {
             Verdict::Approve => Ending::Approved(permit()),
+            Verdict::ApproveAndRemember(_) | Verdict::ApproveEdited(_) => return Decided::Differs,
             Verdict::Deny { reason } => Ending::Denied { reason: reason.into() },
         };
         self.end(id, ending);

@@ -12,7 +12,7 @@ use super::policy::{glob, policy, unmatched};
 use super::*;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalRule, ApprovalSettings};
-use crate::engine::command;
+use crate::engine::command::{self, Shown};
 use crate::engine::snapshot::{Caller, Withdrawal};
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::tool::catalog::Source;
@@ -235,7 +235,7 @@ fn ask(
         wait: Duration::from_secs(300),
         end,
     };
-    let id = desk.ask(question, Surroundings::default(), arguments.clone(), Timestamp::from_millis(0));
+    let id = desk.ask(question, Surroundings::default(), arguments.clone().into(), Timestamp::from_millis(0));
     (id, ending)
 }
 
@@ -249,10 +249,22 @@ async fn an_approval_is_for_exactly_what_was_shown_and_works_once() {
     let (_, mut waits) = ask(&mut desk, "c2", &entry, &arguments);
     let approve = || command::Verdict::Approve;
     let milder = self::entry(json!({"readOnlyHint": true})).fingerprint;
-    assert_eq!(desk.decide(id, other.digest(), entry.fingerprint, approve()), Decided::Differs);
-    assert_eq!(desk.decide(id, arguments.digest(), milder, approve()), Decided::Differs);
-    assert_eq!(desk.decide(id, arguments.digest(), entry.fingerprint, approve()), Decided::Done);
-    assert_eq!(desk.decide(id, arguments.digest(), entry.fingerprint, approve()), Decided::TooLate);
+    assert_eq!(
+        desk.decide(Shown { approval: id, arguments: other.digest(), fingerprint: entry.fingerprint }, approve()),
+        Decided::Differs
+    );
+    assert_eq!(
+        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: milder }, approve()),
+        Decided::Differs
+    );
+    assert_eq!(
+        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint }, approve()),
+        Decided::Done
+    );
+    assert_eq!(
+        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint }, approve()),
+        Decided::TooLate
+    );
     let Ok(Ending::Approved(permit)) = ending.await else { panic!("approved") };
     assert!(permit.redeem(&entry, &arguments).is_some());
     assert!(waits.try_recv().is_err(), "the other question still waits");
@@ -270,7 +282,10 @@ async fn a_permit_is_worth_nothing_for_other_arguments_or_another_definition() {
         (entry.clone(), &arguments, true),
     ] {
         let (id, ending) = ask(&mut desk, "c1", &entry, &arguments);
-        desk.decide(id, arguments.digest(), entry.fingerprint, command::Verdict::Approve);
+        desk.decide(
+            Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint },
+            command::Verdict::Approve,
+        );
         let Ok(Ending::Approved(permit)) = ending.await else { panic!("approved") };
         assert_eq!(permit.redeem(&definition, sent).is_some(), redeems);
     }

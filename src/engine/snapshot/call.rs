@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::config::model::PolicyDecision;
 use crate::ids::{ApprovalId, CallId, SeatHandle, ServerName};
-use crate::tool::{Arguments, EffectClass, Flag};
+use crate::tool::{EffectClass, Flag, ShownArguments};
 
 /// Who asks for a call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -62,7 +62,7 @@ pub struct CallView {
     /// The flags at the time of the call.
     pub flags: Vec<Flag>,
     /// The arguments.
-    pub arguments: Option<Arguments>,
+    pub arguments: Option<ShownArguments>,
     /// What the policy said: decision and what made it.
     pub policy: Option<(PolicyDecision, Arc<str>)>,
     /// Who decided, where somebody did: `person`, `shell:root`, `policy`.

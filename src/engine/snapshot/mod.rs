@@ -7,14 +7,17 @@ mod approval;
 mod call;
 mod server;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-pub use approval::{ApprovalView, History, Tier};
+pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History, Known, Repeat, StoppedSeat, Tier};
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 
 use super::ring::Ring;
 use crate::clock::Timestamp;
+use crate::engine::gate::PolicyAnswer;
+use crate::ids::ConnectionName;
 use crate::tool::Catalog;
 
 /// The engine at one moment.
@@ -34,6 +37,14 @@ pub struct Snapshot {
     pub catalog: Arc<Catalog>,
     /// Questions waiting for a person, oldest first.
     pub approvals: Vec<Arc<ApprovalView>>,
+    /// Remembered decisions, oldest first.
+    pub grants: Vec<Arc<GrantView>>,
+    /// Seats that a person stopped.
+    pub stopped_seats: Vec<StoppedSeat>,
+    /// What the policy says about each tool when no seat is named, by catalogue name.
+    pub policies: Arc<HashMap<Arc<str>, PolicyAnswer>>,
+    /// What changed in the tool lists, newest last, at most 64.
+    pub tool_changes: Vec<Arc<ToolChange>>,
     /// Calls, oldest first.
     pub calls: Vec<Arc<CallView>>,
     /// Our own diagnostics.
@@ -76,6 +87,30 @@ pub enum LogLevel {
     Warn,
     /// Something failed.
     Error,
+}
+
+/// A change that a server made to its tools while it was connected, or between two connections.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ToolChange {
+    /// When it was noticed.
+    pub at: Timestamp,
+    /// The connection.
+    pub connection: ConnectionName,
+    /// The tool's catalogue name.
+    pub tool: Arc<str>,
+    /// What happened to it.
+    pub kind: ToolChangeKind,
+}
+
+/// Kinds of changes to a tool.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ToolChangeKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its definition changed: the lines of both, sanitised.
+    Changed(Vec<DiffLine>),
 }
 
 /// Something a person should be told once.

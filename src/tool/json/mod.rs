@@ -92,6 +92,23 @@ impl<'t> Document<'t> {
         write::canonical(0, |at| self.shape(at))
     }
 
+    /// The canonical form with strings replaced: `edit` is given each string's key, where it stands under one, and
+    /// each key itself; `None` keeps it.
+    pub fn edited(&self, edit: impl Fn(Option<&str>, &str) -> Option<String>) -> String {
+        write::canonical((0, None::<Cow<'t, str>>), |(at, key)| match self.shape(at) {
+            Shape::Plain(text) => Shape::Plain(text),
+            Shape::String(text) => Shape::String(edit(key.as_deref(), &text).map_or(text, Cow::Owned)),
+            Shape::Array(items) => Shape::Array(items.into_iter().map(|item| (item, None)).collect()),
+            Shape::Object(members) => {
+                let named = members.into_iter().map(|(key, value)| {
+                    let shown = edit(None, &key).map_or_else(|| key.clone(), Cow::Owned);
+                    (shown, (value, Some(key)))
+                });
+                Shape::Object(named.collect())
+            }
+        })
+    }
+
     fn shape(&self, at: usize) -> Shape<'t, usize> {
         let Some(node) = self.nodes.get(at) else { return Shape::Plain("".into()) };
         match node.kind {

@@ -25,21 +25,12 @@ pub(super) enum Phase {
     Typing(Field),
     /// The reason of a denial is being written.
     Reason(Field),
+    /// The press that decides was at this moment; it counts when no further key follows at once.
+    Committing { at: Instant },
     /// Handed to the engine; the snapshot has not confirmed it.
     Sent { word: Word, at: Instant },
     /// The question waits no more.
-    Over { word: Option<Word>, ending: Ending },
-}
-
-impl Phase {
-    /// What the person at this card said, where they said something.
-    pub(super) const fn word(&self) -> Option<Word> {
-        match self {
-            Self::Sent { word, .. } => Some(*word),
-            Self::Over { word, .. } => *word,
-            _ => None,
-        }
-    }
+    Over(Ending),
 }
 
 /// A key press in time.
@@ -122,6 +113,16 @@ impl Card {
         if press.key.kind == KeyEventKind::Release {
             return Outcome::default();
         }
+        if let Phase::Committing { at } = self.phase {
+            if intent == Some(Intent::Approve) && press.at.saturating_duration_since(at) >= KEY_REPEAT {
+                return self.commit_when_due(press.at, snapshot);
+            }
+            self.phase = Phase::Asking;
+            self.message = Some("a key followed at once: nothing was decided");
+            if press.repeat {
+                return Outcome::default();
+            }
+        }
         if intent != Some(Intent::Approve) && matches!(self.phase, Phase::Armed { .. }) {
             self.phase = Phase::Asking;
         }
@@ -159,15 +160,30 @@ impl Card {
             (Tier::Type, _) => self.phase = Phase::Typing(Field::default()),
             (Tier::Arm, None) => self.phase = Phase::Armed { at: press.at },
             (Tier::Arm, Some(armed)) if press.at.saturating_duration_since(armed) < ARM_FROM => {}
+            (Tier::Press, _) | (Tier::Arm, Some(_)) if self.ticking => self.phase = Phase::Committing { at: press.at },
             (Tier::Press, _) | (Tier::Arm, Some(_)) => return self.send(Word::Approve, Verdict::Approve, press.at),
         }
         Outcome::default()
     }
 
+    /// Sends an approval that was held back long enough, if it can still be given.
+    pub(super) fn commit_when_due(&mut self, at: Instant, snapshot: &Snapshot) -> Outcome {
+        let Phase::Committing { at: pressed } = self.phase else { return Outcome::default() };
+        if at.saturating_duration_since(pressed) < KEY_REPEAT {
+            return Outcome::default();
+        }
+        if let Some(blocked) = self.blocked(at, snapshot) {
+            self.phase = Phase::Asking;
+            self.message = blocked.message();
+            return Outcome::default();
+        }
+        self.send(Word::Approve, Verdict::Approve, at)
+    }
+
     /// True when nothing can be decided any more, or a decision has just been handed over.
     fn is_settled(&mut self, at: Instant) -> bool {
         match self.phase {
-            Phase::Over { .. } => {
+            Phase::Over(_) => {
                 self.message = Some("this call waits no more: nothing was decided by that key");
                 true
             }
@@ -192,9 +208,9 @@ impl Card {
     }
 
     /// A key while the reason of a denial is written.
-    pub(super) fn reason_key(&mut self, press: Press, _snapshot: &Snapshot) -> Outcome {
+    pub(super) fn reason_key(&mut self, intent: Option<Intent>, press: Press) -> Outcome {
         let Phase::Reason(field) = &mut self.phase else { return Outcome::default() };
-        match press.key.code {
+        match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
             KeyCode::Enter if press.repeat => {}
@@ -211,12 +227,12 @@ impl Card {
     }
 
     /// A key while the tool's name is typed. Ctrl-Y is the act that commits; Enter is not.
-    pub(super) fn typing_key(&mut self, press: Press, snapshot: &Snapshot) -> Outcome {
+    pub(super) fn typing_key(&mut self, intent: Option<Intent>, press: Press, snapshot: &Snapshot) -> Outcome {
         let blocked = self.blocked(press.at, snapshot);
         let name = self.name_to_type();
         let Phase::Typing(field) = &mut self.phase else { return Outcome::default() };
         let control = press.key.modifiers.contains(KeyModifiers::CONTROL);
-        match press.key.code {
+        match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
             KeyCode::Enter => self.message = Some("Enter decides nothing: Ctrl-Y does, once the name is complete"),
@@ -241,12 +257,17 @@ impl Card {
     /// Hands the decision over, bound to exactly what is shown.
     fn send(&mut self, word: Word, verdict: Verdict, at: Instant) -> Outcome {
         self.phase = Phase::Sent { word, at };
-        let decide = Command::Decide {
-            approval: self.shown.id,
-            arguments: self.shown.arguments.digest(),
-            fingerprint: self.shown.entry.fingerprint,
-            verdict,
-        };
+        self.said = Some(word);
+        let decide = Command::Decide(self.shown.shown(), verdict);
         Outcome { close: false, effects: vec![Effect::Send(decide)] }
+    }
+}
+
+/// The key of a text field that an intent stands for, whichever key it has been given to.
+const fn meant(intent: Option<Intent>, code: KeyCode) -> KeyCode {
+    match intent {
+        Some(Intent::Submit) => KeyCode::Enter,
+        Some(Intent::Back) => KeyCode::Esc,
+        _ => code,
     }
 }

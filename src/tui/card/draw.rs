@@ -54,11 +54,11 @@ impl Card {
     fn title(&self, draw: &Draw<'_>) -> Row {
         let shown = &self.shown;
         let word = match &self.phase {
-            Phase::Over { ending, .. } => return vec![Span::new(ending.role, ending.title)],
+            Phase::Over(ending) => return vec![Span::new(ending.role, ending.title)],
             Phase::Sent { word: Word::Approve, .. } => "Approve: sending…",
             Phase::Sent { word: Word::Deny, .. } => "Deny: sending…",
             Phase::Reason(_) => "Deny?",
-            Phase::Armed { .. } | Phase::Typing(_) | Phase::Asking => "Approve?",
+            Phase::Armed { .. } | Phase::Committing { .. } | Phase::Typing(_) | Phase::Asking => "Approve?",
         };
         let place = match self.place {
             (place, count) if count > 1 => format!("{place} of {count} · "),
@@ -144,7 +144,8 @@ impl Card {
         let mut rows = match &self.phase {
             Phase::Reason(field) => self.reason_keys(field, draw, width),
             Phase::Typing(field) => self.typing_keys(field, at, draw),
-            Phase::Over { ending, .. } => told(ending.role, &ending.text, width),
+            Phase::Over(ending) => told(ending.role, &ending.text, width),
+            Phase::Committing { .. } => told(Role::Starting, "approving…", width),
             Phase::Sent { at: sent, .. } if at.saturating_duration_since(*sent) < UNCONFIRMED => {
                 told(Role::Starting, "sending…", width)
             }

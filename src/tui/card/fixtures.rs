@@ -84,7 +84,7 @@ pub(crate) fn approval(id: u64, entry: Entry, arguments: &str, tier: Tier) -> Ap
         call: CallId::from(format!("c{id:010}").as_str()),
         caller: seat(),
         entry: Arc::new(entry),
-        arguments: Arguments::parse(arguments).unwrap(),
+        arguments: Arguments::parse(arguments).unwrap().into(),
         confirm_set: false,
         tier,
         policy_by: "class destructive -> ask (config.yaml:7)".into(),
@@ -96,6 +96,8 @@ pub(crate) fn approval(id: u64, entry: Entry, arguments: &str, tier: Tier) -> Ap
             set: true,
         }],
         history: History { approved: 2, denied: 1, last_denial: Some("wrong repo".into()), same_arguments: None },
+        change: None,
+        repeat: None,
     }
 }
 
@@ -167,6 +169,10 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         audit: AuditHealth::Good,
         listener: None,
         stopping: false,
+        grants: Vec::new(),
+        stopped_seats: Vec::new(),
+        policies: Arc::default(),
+        tool_changes: Vec::new(),
     }
 }
 

@@ -36,6 +36,7 @@ use crate::ids::ApprovalId;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::widgets::json_view::{JsonView, Shape};
 use decide::Phase;
+use ending::Word;
 use face::Face;
 use frame::Frame;
 
@@ -81,6 +82,10 @@ pub struct Card {
     seen_to: usize,
     seen_end: bool,
     phase: Phase,
+    /// What the person said about this question here, if anything.
+    said: Option<Word>,
+    /// Whether [`Card::tick`] is called.
+    ticking: bool,
     live_at: Instant,
     last_key: Option<(KeyCode, KeyModifiers, Instant)>,
     message: Option<&'static str>,
@@ -111,6 +116,8 @@ impl Card {
             seen_to: 0,
             seen_end: false,
             phase: Phase::Asking,
+            said: None,
+            ticking: false,
             live_at: at + DEAD_TIME,
             last_key: None,
             message: None,
@@ -131,8 +138,7 @@ impl Card {
         self.place = (place.map_or(0, |index| index + 1), queue.len());
         if place.is_none() {
             let call = snapshot.calls.iter().rev().find(|call| call.id == self.shown.call);
-            let word = self.phase.word();
-            self.phase = Phase::Over { word, ending: ending::of(call.map(Arc::as_ref), word) };
+            self.phase = Phase::Over(ending::of(call.map(Arc::as_ref), self.said));
         }
         self.measure(screen);
     }
@@ -142,10 +148,18 @@ impl Card {
         let press = self.press(key, at);
         self.message = None;
         match &self.phase {
-            Phase::Reason(_) => self.reason_key(press, snapshot),
-            Phase::Typing(_) => self.typing_key(press, snapshot),
+            Phase::Reason(_) => self.reason_key(intent, press),
+            Phase::Typing(_) => self.typing_key(intent, press, snapshot),
             _ => self.card_key(intent, press, snapshot),
         }
+    }
+
+    /// Tells the card that time has passed. Call it at each [`Card::wake_at`]: once it has been called, a press that
+    /// decides is held back for [`KEY_REPEAT`], so that a key that is still held down (or text that is pasted without
+    /// being marked as such) is noticed and decides nothing. A card that is never told decides at the press itself.
+    pub fn tick(&mut self, at: Instant, snapshot: &Snapshot) -> Outcome {
+        self.ticking = true;
+        self.commit_when_due(at, snapshot)
     }
 
     /// Takes pasted text: into the reason of a denial, and nowhere else.
@@ -153,7 +167,7 @@ impl Card {
         match &mut self.phase {
             Phase::Reason(field) => self.message = field.insert(text),
             Phase::Typing(_) => self.message = Some("pasted text does not count: type the name"),
-            Phase::Armed { .. } => self.phase = Phase::Asking,
+            Phase::Armed { .. } | Phase::Committing { .. } => self.phase = Phase::Asking,
             _ => {}
         }
     }
@@ -173,8 +187,9 @@ impl Card {
 
     fn wake_after(&self, at: Instant) -> Option<Instant> {
         let phase = match self.phase {
-            Phase::Over { .. } => return None,
+            Phase::Over(_) => return None,
             Phase::Armed { at } => [Some(at + ARM_FROM), Some(at + ARM_UNTIL)],
+            Phase::Committing { at } => [Some(at + KEY_REPEAT), None],
             Phase::Sent { at, .. } => [Some(at + UNCONFIRMED), None],
             _ => [None, None],
         };
@@ -194,7 +209,7 @@ impl Card {
     fn show(&mut self, approval: Arc<ApprovalView>, at: Instant) {
         let now = self.opened.0.plus(at.saturating_duration_since(self.opened.1));
         let fresh = Self::open(approval, now, at);
-        *self = Self { last_key: self.last_key, frame: self.frame.clone(), ..fresh };
+        *self = Self { last_key: self.last_key, ticking: self.ticking, frame: self.frame.clone(), ..fresh };
     }
 
     /// The neighbour in the queue of a question that may itself have gone.

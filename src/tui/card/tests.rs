@@ -99,7 +99,7 @@ impl Bench {
 /// The verdict that an outcome hands over, if any.
 fn verdict(outcome: &Outcome) -> Option<Verdict> {
     outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Send(Command::Decide { verdict, .. }) => Some(verdict.clone()),
+        Effect::Send(Command::Decide(_, verdict)) => Some(verdict.clone()),
         _ => None,
     })
 }
@@ -160,13 +160,69 @@ fn the_decision_is_bound_to_what_was_shown() {
     let shown = bench.snapshot.approvals[0].clone();
     bench.press(600, 'y');
     let outcome = bench.press(1_000, 'y');
-    let expected = Command::Decide {
-        approval: shown.id,
-        arguments: shown.arguments.digest(),
-        fingerprint: shown.entry.fingerprint,
-        verdict: Verdict::Approve,
-    };
+    let expected = Command::Decide(shown.shown(), Verdict::Approve);
     assert_eq!(outcome, Outcome { close: false, effects: vec![Effect::Send(expected)] });
+}
+
+impl Bench {
+    fn tick(&mut self, millis: u64) -> Outcome {
+        let at = self.at(millis);
+        self.card.tick(at, &self.snapshot)
+    }
+}
+
+#[test]
+fn a_key_held_down_from_arming_on_does_not_commit() {
+    // Keyboards wait before they begin to repeat: the first repetition looks like a second press.
+    for delay in [250, 320, 500, 660] {
+        let mut bench = Bench::destructive();
+        bench.tick(500);
+        assert!(!approves(&bench.press(600, 'y')));
+        for step in 0..60 {
+            let millis = 600 + delay + step * 33;
+            assert!(!approves(&bench.tick(millis)), "{delay} ms before the first, at {millis} ms");
+            assert!(!approves(&bench.press(millis, 'y')), "{delay} ms before the first, at {millis} ms");
+        }
+    }
+}
+
+#[test]
+fn a_second_press_counts_when_nothing_follows_at_once() {
+    for tier in [Tier::Press, Tier::Arm] {
+        let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, tier)]);
+        bench.tick(500);
+        if tier == Tier::Arm {
+            bench.press(600, 'y');
+        }
+        assert!(!approves(&bench.press(1_000, 'y')), "held back");
+        assert_eq!(
+            bench.card.wake_after(bench.at(1_000)),
+            Some(bench.at(1_120).min(bench.card.next_second(bench.at(1_000))))
+        );
+        assert!(!approves(&bench.tick(1_119)));
+        assert!(approves(&bench.tick(1_120)));
+        assert_eq!(bench.tick(1_300), Outcome::default(), "once");
+    }
+}
+
+#[test]
+fn text_that_arrives_key_by_key_at_once_does_not_decide() {
+    let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, Tier::Press)]);
+    bench.tick(500);
+    for (index, key) in "yes".chars().enumerate() {
+        assert!(!approves(&bench.press(1_000 + index as u64, key)));
+    }
+    assert!(!approves(&bench.tick(2_000)));
+}
+
+#[test]
+fn an_approval_held_back_is_not_given_when_the_question_ends() {
+    let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, Tier::Press)]);
+    bench.tick(500);
+    bench.press(1_000, 'y');
+    bench.end(0, CallPhase::Withdrawn(Withdrawal::CallerGone));
+    assert_eq!(bench.tick(1_200), Outcome::default());
+    assert!(bench.text(1_200).contains("withdrawn: caller gone; nothing was sent"));
 }
 
 #[test]
@@ -307,10 +363,10 @@ fn tab_goes_through_the_queue_and_starts_anew() {
     assert!(!approves(&bench.press(1_100, 'y')), "dead again");
     assert!(!approves(&bench.press(1_600, 'y')), "and the arming of the other card is gone");
     let decided = bench.press(2_000, 'y');
-    let [Effect::Send(Command::Decide { approval, arguments, .. })] = decided.effects.as_slice() else {
+    let [Effect::Send(Command::Decide(decided, Verdict::Approve))] = decided.effects.as_slice() else {
         panic!("{decided:?}")
     };
-    assert_eq!((approval.0, *arguments), (2, bench.snapshot.approvals[1].arguments.digest()));
+    assert_eq!((decided.approval.0, decided.arguments), (2, bench.snapshot.approvals[1].arguments.digest()));
     bench.code(2_200, Some(Intent::Previous), KeyCode::BackTab);
     assert_eq!(bench.card.approval().0, 1);
     bench.code(2_400, Some(Intent::Previous), KeyCode::BackTab);
@@ -430,6 +486,68 @@ fn the_size_does_not_depend_on_the_state() {
     assert_eq!(corner(&bench).0, area);
     bench.end(1, CallPhase::Expired);
     assert_eq!(corner(&bench).0, area);
+}
+
+/// All of the arguments as they can be read by scrolling, without blanks.
+fn read_through(bench: &mut Bench) -> String {
+    let mut rows: std::collections::BTreeMap<usize, String> = std::collections::BTreeMap::new();
+    bench.code(600, Some(Intent::Top), KeyCode::Home);
+    for step in 0..10_000 {
+        let window = bench.card.frame.window;
+        for index in bench.card.scroll..bench.card.scroll + window {
+            // What is drawn, not what was laid out.
+            let text = bench.card.arguments.row(index);
+            rows.insert(index, crate::tui::widgets::paint::row_text(&text));
+        }
+        let before = bench.card.scroll;
+        bench.code(610 + step, Some(Intent::Down), KeyCode::Down);
+        if bench.card.scroll == before {
+            break;
+        }
+    }
+    rows.into_values().collect::<String>().replace(' ', "")
+}
+
+#[test]
+fn every_byte_of_the_arguments_can_be_reached() {
+    let long = format!(r#"{{"body":"{}rm-rf/home/somebody/--no-preserve-root-ok"}}"#, "x".repeat(12 << 10));
+    let deep = format!(r#"{{"deep":{}"end"{}}}"#, "[".repeat(100), "]".repeat(100));
+    for (arguments, end) in [(long, "--no-preserve-root-ok\""), (deep, "]]]]"), (long_arguments(60), "\"value59\"")] {
+        for size in [(100, 30), (80, 24), (40, 12)] {
+            let mut bench = Bench::sized(vec![approval(1, delete_branch(), &arguments, Tier::Press)], size);
+            if size.0 == 40 {
+                bench.press(500, 'd');
+            }
+            let all = read_through(&mut bench);
+            assert!(all.ends_with(end), "{size:?}: {all}");
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+            assert_eq!(letters(&all), letters(&arguments), "{size:?}");
+        }
+    }
+}
+
+#[test]
+fn wide_characters_never_move_the_border() {
+    let odd = r#"{"a":"👨‍👩‍👧‍👦♻️1️⃣🇩🇪 عربى 한글 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字","漢字":"e"}"#;
+    for width in 44..100 {
+        let tool = entry("服务器", "删除分支👨‍👩‍👧‍👦", [Hint::Unknown; 4]);
+        let bench = Bench::sized(vec![approval(1, tool, odd, Tier::Arm)], (width, 40));
+        let (buf, area) = (bench.buffer(700), bench.card.frame.area);
+        for y in area.top() + 1..area.bottom() - 1 {
+            let edges = [area.left(), area.right() - 1].map(|x| buf[(x, y)].symbol().to_owned());
+            assert_eq!(edges, ["┃", "┃"], "width {width}, row {y}");
+        }
+    }
+}
+
+#[test]
+fn a_decision_given_again_is_still_ours() {
+    let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, Tier::Press)]);
+    assert!(approves(&bench.press(600, 'y')));
+    bench.press(3_000, 'n');
+    bench.code(3_300, None, KeyCode::Esc);
+    bench.end(0, CallPhase::Done { is_error: false });
+    assert!(!bench.text(3_500).contains("not on this card"));
 }
 
 #[test]

@@ -172,7 +172,7 @@ pub(super) fn render_search(buf: &mut Buffer, area: Rect, view: &TextView, draw:
     if area.height < 2 || area.width < 8 {
         return;
     }
-    let line = Rect { x: area.x + 2, y: area.bottom() - 1, width: area.width - 4, height: 1 };
+    let line = Rect { x: area.x + 1, y: area.bottom() - 1, width: area.width - 2, height: 1 };
     if let Some(field) = view.search.field() {
         put(buf, Rect { width: 2, ..line }, " /", draw.theme.style(Role::Key));
         let rest = Rect { x: line.x + 2, width: line.width - 2, ..line };

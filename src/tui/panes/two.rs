@@ -47,7 +47,8 @@ impl Split {
     pub(super) const fn of(area: Rect, focus: Focus) -> Self {
         let none = Rect { width: 0, height: 0, ..area };
         if area.width >= SIDE_BY_SIDE {
-            let left = area.width / 2;
+            // Tables need a little more than half.
+            let left = area.width / 16 * 9;
             let list = Rect { width: left, ..area };
             let detail = Rect { x: area.x.saturating_add(left), width: area.width - left, ..area };
             return Self { list, detail };

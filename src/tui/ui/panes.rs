@@ -166,7 +166,8 @@ impl Panes {
         let moves = match self.view {
             View::Servers => snapshot.servers.iter().any(|server| server.status.word() == "starting"),
             View::Approvals => !snapshot.approvals.is_empty(),
-            View::Tools | View::Calls | View::Log => false,
+            View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
+            View::Tools | View::Log => false,
         };
         if moves { Motion::Seconds } else { Motion::Minutes }
     }

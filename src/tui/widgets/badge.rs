@@ -5,7 +5,7 @@
 use super::paint::Span;
 use crate::engine::snapshot::{CallPhase, Caller, CredentialView, Tier};
 use crate::tool::{EffectClass, Flag, Hint, HintName};
-use crate::tui::theme::{Role, Theme};
+use crate::tui::theme::Role;
 
 /// The role of a class.
 pub const fn class_role(class: EffectClass) -> Role {
@@ -32,14 +32,14 @@ pub fn class(class: EffectClass) -> Span {
     Span::new(class_role(class), class_word(class))
 }
 
-/// The glyph of a hint: yes, no, nobody said.
-pub fn hint(hint: Hint, theme: &Theme) -> Span {
-    let (role, unicode, ascii) = match hint {
-        Hint::Yes => (Role::HintYes, "✓", "y"),
-        Hint::No => (Role::HintNo, "✗", "n"),
-        Hint::Unknown => (Role::HintUnknown, "?", "?"),
+/// The glyph of a hint: yes, no, nobody said. Drawing puts letters in its place where glyphs are plain ASCII.
+pub fn hint(hint: Hint) -> Span {
+    let glyph = match hint {
+        Hint::Yes => "✓",
+        Hint::No => "✗",
+        Hint::Unknown => "?",
     };
-    Span::new(role, if theme.ascii { ascii } else { unicode })
+    Span::new(hint_role(hint), glyph)
 }
 
 /// The role of a hint's word.

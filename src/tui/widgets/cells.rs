@@ -111,7 +111,7 @@ fn hard_break(word: &str, cells: usize, (line, used): (&mut String, &mut usize),
     for grapheme in word.graphemes(true) {
         let wide = text::width(grapheme);
         if *used + wide > cells && *used > 0 {
-            lines.push(std::mem::take(line));
+            lines.push(std::mem::take(line).trim_end().to_owned());
             *used = 0;
         }
         line.push_str(grapheme);
@@ -226,6 +226,7 @@ mod tests {
         assert_eq!(wrap("one two three", 7), ["one two", "three"]);
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("", 3), [""]);
+        assert_eq!(wrap("ab cdef", 2), ["ab", "cd", "ef"]);
         assert_eq!(wrap("a 漢字漢", 4), ["a 漢", "字漢"]);
     }
 

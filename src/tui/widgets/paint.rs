@@ -50,6 +50,14 @@ impl Span {
         &self.text
     }
 
+    /// The text with the glyphs of hints in the theme's set; such pieces never hold foreign text.
+    fn drawn_text(&self, theme: &Theme) -> Cow<'_, str> {
+        match self.role {
+            Role::HintYes | Role::HintNo if theme.ascii => Cow::Owned(self.text.replace('✓', "y").replace('✗', "n")),
+            _ => Cow::Borrowed(&self.text),
+        }
+    }
+
     /// Width in cells.
     pub fn width(&self) -> usize {
         text::width(&self.text)
@@ -239,7 +247,7 @@ pub fn put_over(buf: &mut Buffer, area: Rect, row: &[Span], (theme, over): (&The
             return;
         }
         let style = theme.style(span.role).patch(over);
-        x = buf.set_stringn(x, area.y, &span.text, left, style).0;
+        x = buf.set_stringn(x, area.y, span.drawn_text(theme), left, style).0;
     }
 }
 

@@ -77,8 +77,8 @@ impl Panel<'_> {
         } else {
             theme.style(Role::Dim)
         };
-        let room = area.width.saturating_sub(4);
-        let top = Rect { x: area.x + 2, width: room, height: 1, ..area };
+        let room = area.width.saturating_sub(3);
+        let top = Rect { x: area.x + 1, width: room, height: 1, ..area };
         let left = to_cells(width(self.title)).saturating_add(2);
         let right = to_cells(width(self.right)).saturating_add(2);
         let mut rest = top;

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::cells::{put, put_spans, to_cells, width};
+use super::cells::{clear, put, put_spans, to_cells, width, wrap};
+use crate::text;
 use crate::tui::theme::{Role, Theme};
 
 /// How long a message stands.
 const SHOWN: Duration = Duration::from_secs(4);
+/// Lines that an error may take.
+const ERROR_LINES: u16 = 3;
 /// Keys in a hint line, help not counted.
 const HINTS: usize = 7;
 
@@ -56,11 +59,24 @@ impl StatusBar {
         self.complaint.as_deref().or_else(|| self.said.as_ref().map(|(text, _)| &**text))
     }
 
-    /// Draws the message, or else the keys; the last hint (help) is always among them.
+    /// Draws the message, or else the keys; the last hint (help) is always among them. An error that is longer than
+    /// the line grows upwards.
     pub fn render(&self, buf: &mut Buffer, line: Rect, hints: &[(String, &str)], theme: &Theme) {
         let inside = Rect { x: line.x + 1.min(line.width), width: line.width.saturating_sub(2), ..line };
         if let Some(complaint) = &self.complaint {
-            put(buf, inside, &format!("✕ {complaint}"), theme.style(Role::Failed));
+            let lines = wrap(&format!("✕ {}", text::clean(complaint)), inside.width);
+            let shown = to_cells(lines.len()).min(ERROR_LINES).min(line.y + 1);
+            let top = line.y + 1 - shown;
+            clear(buf, Rect { y: top, height: shown, ..line });
+            for (n, text) in (0..shown).zip(&lines) {
+                // The last line takes what does not fit and is cut visibly.
+                let rest = if n + 1 == shown {
+                    lines.get(usize::from(n)..).unwrap_or_default().join(" ")
+                } else {
+                    text.clone()
+                };
+                put(buf, Rect { y: top + n, ..inside }, &rest, theme.style(Role::Failed));
+            }
         } else if let Some((said, _)) = &self.said {
             put(buf, inside, said, theme.style(Role::Text));
         } else {
@@ -106,6 +122,16 @@ mod tests {
         assert_eq!(drawn(&bar, 60), "r restart   / search   ? help");
         assert_eq!(drawn(&bar, 24), "r restart   ? help");
         assert_eq!(drawn(&bar, 12), "? help");
+    }
+
+    #[test]
+    fn a_long_error_grows_upwards_and_is_cut_visibly() {
+        let mut bar = StatusBar::default();
+        bar.complain("one two three four five six seven".into());
+        let mut buf = Buffer::empty(Rect::new(0, 0, 10, 4));
+        bar.render(&mut buf, Rect::new(0, 3, 10, 1), &[], &Theme::plain());
+        let row = |y| (0..10).map(|x| buf[(x, y)].symbol()).collect::<String>().trim().to_owned();
+        assert_eq!([row(0), row(1), row(2), row(3)], ["", "✕ one", "two", "three f…"]);
     }
 
     #[test]

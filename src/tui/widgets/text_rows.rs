@@ -58,11 +58,12 @@ fn break_line(line: &str, start: usize, (width, rows): (usize, &mut Vec<(usize, 
     for unit in units(line) {
         let cells = shown(unit.text()).1;
         if used + cells > width && at > from {
-            let to = space.filter(|space| *space > from).unwrap_or(at);
+            // What is carried over has to leave room for this unit.
+            let carried =
+                |to| -> usize { units(line.get(to..at).unwrap_or_default()).map(|unit| shown(unit.text()).1).sum() };
+            let to = space.filter(|space| *space > from && carried(*space) + cells <= width).unwrap_or(at);
             rows.push((start + from, start + to));
-            used = units(line.get(to..at).unwrap_or_default()).map(|unit| shown(unit.text()).1).sum();
-            from = to;
-            space = None;
+            (used, from, space) = (carried(to), to, None);
         }
         used += cells;
         at += unit.text().len();

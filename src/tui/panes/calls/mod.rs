@@ -33,8 +33,8 @@ const COLUMNS: [Column; 6] = [
     Column { title: "time", width: 8, kind: Kind::Stays },
     Column { title: "tool", width: 14, kind: Kind::Grows },
     Column { title: "phase", width: 10, kind: Kind::Stays },
-    Column { title: "class", width: 11, kind: Kind::Drops },
     Column { title: "elapsed", width: 8, kind: Kind::Number },
+    Column { title: "class", width: 11, kind: Kind::Drops },
     Column { title: "who", width: 10, kind: Kind::Drops },
 ];
 /// The order of the class filter: what matters most first.
@@ -269,8 +269,8 @@ fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {
         text(Role::Dim, &call.at.time_of_day(draw.zone, Precision::Seconds)),
         text(Role::Text, &call.name),
         text(badge::phase_role(&call.phase), call.phase.word()),
-        call.class.map_or_else(Row::new, |class| vec![badge::class(class)]),
         text(Role::Text, &took(elapsed)),
+        call.class.map_or_else(Row::new, |class| vec![badge::class(class)]),
         text(Role::Text, badge::caller_short(&call.caller)),
     ]
 }

@@ -164,7 +164,7 @@ proptest! {
         let mut call = (*all.calls[5]).clone();
         call.name = text.as_str().into();
         call.phase = CallPhase::Failed { reason: text.as_str().into() };
-        call.arguments = Some(crate::tool::Arguments::parse(&hostile().to_string()).unwrap());
+        call.arguments = Some(crate::tool::Arguments::parse(&hostile().to_string()).unwrap().into());
         call.result = Some(Arc::new(ResultView { text: text.as_str().into(), is_error: true, redacted: false }));
         all.calls.push(Arc::new(call));
         let mut pane = CallsPane::default();

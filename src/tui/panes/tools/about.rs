@@ -2,7 +2,7 @@
 
 use crate::tool::{Entry, Flag, HintName, HintSource, Rejected};
 use crate::tui::panes::detail::Section;
-use crate::tui::theme::{Role, Theme};
+use crate::tui::theme::Role;
 use crate::tui::widgets::paint::{Row, Span, wrap};
 use crate::tui::widgets::text_rows::TextRows;
 use crate::tui::widgets::{badge, schema};
@@ -70,7 +70,7 @@ fn flags(entry: &Entry) -> Vec<Flag> {
 fn hint(entry: &Entry, name: HintName) -> Row {
     let hints = &entry.hints;
     let (value, source) = (hints.effective.get(name), hints.source(name));
-    let word = format!("{} {:<9}", badge::hint(value, &Theme::plain()).text(), value.as_str());
+    let word = format!("{} {:<9}", badge::hint(value).text(), value.as_str());
     let mut row = vec![Span::new(badge::hint_role(value), &word), Span::new(Role::Dim, &source.to_string())];
     if matches!(source, HintSource::Config(_)) {
         row.push(Span::new(Role::Dim, &format!("  (server: {})", hints.advertised.get(name))));

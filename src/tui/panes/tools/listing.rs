@@ -133,6 +133,6 @@ fn tool_cells(entry: &Entry, draw: &Draw<'_>) -> Vec<Row> {
     if let Some(word) = unready {
         name.push(Span::new(Role::Warning, &format!("  unavailable: {word}")));
     }
-    let hints = HintName::ALL.iter().map(|name| vec![badge::hint(entry.hints.effective.get(*name), draw.theme)]);
+    let hints = HintName::ALL.iter().map(|name| vec![badge::hint(entry.hints.effective.get(*name))]);
     [name, vec![badge::class(entry.class())]].into_iter().chain(hints).collect()
 }

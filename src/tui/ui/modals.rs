@@ -1,0 +1,98 @@
+//! The layers above the panes: help, a question, an approval card, the editor of a call. The topmost has the keys.
+
+use std::time::Instant;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::engine::snapshot::Snapshot;
+use crate::tui::Draw;
+use crate::tui::keymap::Context;
+use crate::tui::seam::{CallEditor, Card, CardContext};
+use crate::tui::widgets::confirm::Confirm;
+use crate::tui::widgets::help::Help;
+
+/// The open layers, the topmost first.
+#[derive(Debug, Default)]
+pub struct Modals {
+    /// The help screen.
+    pub help: Option<Help>,
+    /// A yes-or-no question.
+    pub confirm: Option<Confirm>,
+    /// An approval card.
+    pub card: Option<Card>,
+    /// The editor of a call of the person's own.
+    pub editor: Option<CallEditor>,
+}
+
+impl Modals {
+    /// True when the panes have the keys.
+    pub const fn is_empty(&self) -> bool {
+        self.help.is_none() && self.confirm.is_none() && self.card.is_none() && self.editor.is_none()
+    }
+
+    /// Where the keys of the topmost layer are looked up.
+    pub fn context(&self) -> Option<Context> {
+        if self.help.is_some() {
+            return Some(Context::Help);
+        }
+        if self.confirm.is_some() {
+            return Some(Context::Confirm);
+        }
+        if let Some(card) = &self.card {
+            return Some(match card.context() {
+                CardContext::Keys => Context::Card,
+                CardContext::Text => Context::CardReason,
+            });
+        }
+        self.editor.as_ref().map(|_| Context::Editor)
+    }
+
+    /// Fits all layers into `screen` and tells them what is true.
+    pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+        if let Some(editor) = &mut self.editor {
+            editor.layout(screen, snapshot);
+        }
+        if let Some(card) = &mut self.card {
+            card.layout(screen, snapshot);
+        }
+        if let Some(help) = &mut self.help {
+            help.layout(screen);
+        }
+    }
+
+    /// When a layer changes by itself.
+    pub fn wake_at(&self) -> Option<Instant> {
+        let card = self.card.as_ref().and_then(Card::wake_at);
+        let editor = self.editor.as_ref().and_then(CallEditor::wake_at);
+        card.into_iter().chain(editor).min()
+    }
+
+    /// Hands pasted text to the topmost layer, which may not want it.
+    pub fn paste(&mut self, pasted: &str) {
+        if self.help.is_some() || self.confirm.is_some() {
+            return;
+        }
+        if let Some(card) = &mut self.card {
+            card.paste(pasted);
+        } else if let Some(editor) = &mut self.editor {
+            editor.paste(pasted);
+        }
+    }
+
+    /// Draws all layers, the topmost last.
+    pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, at: Instant) {
+        if let Some(editor) = &self.editor {
+            editor.render(screen, buf, draw, at);
+        }
+        if let Some(card) = &self.card {
+            card.render(screen, buf, draw, at);
+        }
+        if let Some(confirm) = &self.confirm {
+            confirm.render(screen, buf, draw);
+        }
+        if let Some(help) = &self.help {
+            help.render(screen, buf, draw);
+        }
+    }
+}
