@@ -32,6 +32,8 @@ struct Bench {
     peer: Option<PeerFacts>,
     lines: usize,
     dropped: u64,
+    /// The last batch of lines.
+    shown: Vec<Arc<str>>,
 }
 
 impl Bench {
@@ -69,7 +71,18 @@ impl Bench {
         let (events, heard) = mpsc::channel(64);
         let shutdown = CancellationToken::new();
         let (connection, task) = connection::start(spec, Initially::Enabled, events, shutdown.clone());
-        Self { connection, heard, shutdown, task, marker, words: Vec::new(), peer: None, lines: 0, dropped: 0 }
+        Self {
+            connection,
+            heard,
+            shutdown,
+            task,
+            marker,
+            words: Vec::new(),
+            peer: None,
+            lines: 0,
+            dropped: 0,
+            shown: Vec::new(),
+        }
     }
 
     /// Waits for a status that `pick` takes, for at most a minute.
@@ -88,6 +101,7 @@ impl Bench {
                     ConnectionEvent::Lines { lines, dropped } => {
                         self.lines += lines.iter().filter(|line| line.1 == LineKind::Stderr).count();
                         self.dropped += dropped;
+                        self.shown = lines.into_iter().map(|line| line.2).collect();
                     }
                 }
             }
@@ -115,9 +129,9 @@ impl Bench {
         self.status(|status| (status.word() == word).then_some(())).await;
     }
 
-    /// Processes with our marker in their environment.
-    fn processes(&self) -> BTreeSet<u32> {
-        processes(&self.marker)
+    /// Waits until so many processes carry our marker: one in the middle of its exec shows no environment.
+    async fn has_processes(&self, number: usize) {
+        eventually("the right number of processes", || processes(&self.marker).len() == number).await;
     }
 
     fn era(&self) -> Option<Era> {
@@ -207,13 +221,13 @@ async fn grandchildren_go_with_their_parents() {
         stdio.args = vec![Secret::new("-c"), Secret::new(format!("python3 {}; true", script()))];
     });
     bench.ready().await;
-    assert_eq!(bench.processes().len(), 3);
+    bench.has_processes(3).await;
     bench.stop().await;
 
     // The parent ends in order; its grandchild does not.
     let mut bench = Bench::start("grandchild");
     bench.ready().await;
-    assert_eq!(bench.processes().len(), 2);
+    bench.has_processes(2).await;
     assert!(bench.stop().await < Duration::from_secs(4));
 }
 
@@ -222,7 +236,7 @@ async fn disabling_and_enabling_leaves_exactly_one() {
     let mut bench = Bench::start("grandchild");
     for _ in 0..5 {
         bench.ready().await;
-        assert_eq!(bench.processes().len(), 2);
+        bench.has_processes(2).await;
         assert!(bench.connection.control(Control::Disable));
         bench.becomes("disabled").await;
         let marker = bench.marker.clone();
@@ -243,7 +257,7 @@ async fn a_killed_child_is_noticed_and_comes_back() {
     within(Duration::from_secs(1), bench.becomes("stopping")).await;
     bench.becomes("backoff").await;
     bench.ready().await;
-    assert_eq!(bench.processes().len(), 2, "the grandchild of the first one is gone");
+    bench.has_processes(2).await;
     bench.stop().await;
 }
 
@@ -303,23 +317,26 @@ async fn what_cannot_be_started_is_named_with_a_next_step() {
 
 #[tokio::test]
 async fn old_servers_survive_the_probe() {
-    for mode in ["probe-error=-32600", "probe-error=-32000", "probe-empty", "probe-exit", "probe-silent", "probe-talks"]
-    {
+    let modes =
+        ["probe-error=-32600", "probe-error=-32000", "probe-empty", "probe-exit", "probe-silent", "probe-talks"];
+    let all = modes.map(async |mode| {
         let mut bench = Bench::start(mode);
         within(Duration::from_secs(10), bench.ready()).await;
         assert_eq!(bench.era(), Some(Era::Legacy), "{mode}");
         bench.stop().await;
-    }
+    });
+    futures_util::future::join_all(all).await;
 }
 
 #[tokio::test]
 async fn a_slow_start_is_waited_for_and_a_modern_one_stays_modern() {
-    for (mode, era) in [("slow=6", Era::Legacy), ("slow=6 modern", Era::Modern)] {
+    let both = [("slow=6", Era::Legacy), ("slow=6 modern", Era::Modern)].map(async |(mode, era)| {
         let mut bench = Bench::start(mode);
         bench.ready().await;
         assert_eq!(bench.era(), Some(era));
         bench.stop().await;
-    }
+    });
+    futures_util::future::join_all(both).await;
 }
 
 #[tokio::test]
@@ -434,4 +451,23 @@ async fn a_failed_start_logs_its_tail_exactly_once_and_no_secret() {
     assert!(lines >= 5, "{events:?}");
     assert!(events.iter().all(|(_, fields)| !fields.contains("canary")), "{events:?}");
     assert!(events.iter().any(|(_, fields)| fields.contains("message=custom_env_keys") && fields.contains("TOKEN")));
+}
+
+#[tokio::test]
+async fn a_secret_that_a_child_prints_is_seen_nowhere() {
+    use tracing_subscriber::layer::SubscriberExt as _;
+    let recorder = Recorder::default();
+    let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(recorder.clone()));
+    let secret = Secret::new("canary-0123456789abcdef");
+    let mut bench = Bench::with("leak=TOKEN", |spec, stdio| {
+        spec.redactor.learn([secret.clone()]);
+        stdio.env.push(("TOKEN".into(), secret));
+    });
+    let failure = bench.failed().await;
+    assert!(failure.headline.contains("Error: cannot log in with ["), "{failure:?}");
+    let shown = format!("{failure:?} {:?}", bench.shown);
+    bench.stop().await;
+    let logged = format!("{:?}", recorder.0.lock().expect("unpoisoned"));
+    assert!(logged.contains("cannot log in with ["), "{logged}");
+    assert!(!shown.contains("canary") && !logged.contains("canary"), "{shown} {logged}");
 }

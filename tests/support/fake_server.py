@@ -73,6 +73,9 @@ class Server:
         if "die" in MODES:
             grumble("starting\nError: SLACK_BOT_TOKEN is missing\nusage: fake [options]\n  --port N\n  --help\n")
             sys.exit(1)
+        if "leak" in MODES:
+            grumble(f"Error: cannot log in with {os.environ[MODES['leak']]}\n")
+            sys.exit(1)
         if "flood" in MODES:
             grumble("".join(f"flood line {n}\n" for n in range(int(MODES["flood"]))))
         if "noise" in MODES:

@@ -68,7 +68,8 @@ pub(super) async fn establish(
     };
     let facts = facts(sink, &settled, session.pid(), began.elapsed());
     let server_name = facts.name.as_deref().unwrap_or("unknown");
-    tracing::info!(server = %spec.name, server_name, "server_initialized");
+    let (era, revision) = (facts.era.as_str(), &facts.protocol_version);
+    tracing::info!(server = %spec.name, server_name, era, %revision, "server_initialized");
 
     let (listing, end) = beside(session, timeout(limit, tools::list(&client, settled.era, settled.tools))).await;
     match (listing, end) {

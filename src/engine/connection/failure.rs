@@ -123,6 +123,9 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
             let step = "check the credentials in its headers".to_owned();
             return (FailureKind::Unauthorized, reason.clone(), Some(step));
         }
+        LinkEnd::SessionLost => {
+            return (FailureKind::Transport, "the server no longer knows our session".to_owned(), None);
+        }
         LinkEnd::Internal => return (FailureKind::Internal, "a task of this program ended early".to_owned(), None),
         LinkEnd::Closed | LinkEnd::Broken(_) => {}
     }
@@ -135,7 +138,11 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
         return (FailureKind::Exited, exit_text(exit) + &why.unwrap_or_default(), step);
     }
     match end {
-        LinkEnd::Broken(reason) => (FailureKind::Transport, reason.clone(), None),
+        LinkEnd::Broken(reason) => {
+            let step =
+                reason.starts_with("cannot connect").then(|| "check its url, and that the server runs".to_owned());
+            (FailureKind::Transport, reason.clone(), step)
+        }
         _ => (FailureKind::Transport, "it closed its output and kept running".to_owned(), None),
     }
 }

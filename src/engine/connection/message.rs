@@ -66,6 +66,8 @@ pub(super) enum LinkEnd {
     TooLarge(usize),
     /// The other side wants other credentials.
     Unauthorized(String),
+    /// The other side no longer knows our session; a new handshake makes another.
+    SessionLost,
     /// A task of ours ended without a word.
     Internal,
 }

@@ -40,8 +40,6 @@ mod tests;
 mod tools;
 mod wire;
 
-pub use stdio::set_child_umask;
-
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

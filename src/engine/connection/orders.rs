@@ -36,12 +36,8 @@ impl Orders {
         tokio::select! {
             biased;
             () = self.shutdown.cancelled() => Order::Shutdown,
+            // Without a handle nobody can ask for anything any more; the connection lives on until shutdown.
             Some(control) = self.requests.recv() => Order::Control(control),
-            // Nobody can ask for anything any more; the connection lives on until shutdown.
-            else => {
-                self.shutdown.cancelled().await;
-                Order::Shutdown
-            }
         }
     }
 

@@ -6,7 +6,6 @@
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -19,6 +18,7 @@ use super::link::Link;
 use super::reaper::Group;
 use super::stderr::{self, Tail};
 use super::{StdioSpec, environment, wire};
+use crate::engine::state_dir::original_umask;
 use crate::ids::ConnectionName;
 
 /// Time between the steps of the ladder: input closed, SIGTERM, SIGKILL.
@@ -27,15 +27,6 @@ const STEP: Duration = Duration::from_secs(2);
 const SWEEP: Duration = Duration::from_millis(500);
 /// Time that stderr has to end once the leader has gone.
 const DRAIN: Duration = Duration::from_secs(2);
-
-/// The file mode mask of children, plus one; 0 while none is set.
-static CHILD_UMASK: AtomicU32 = AtomicU32::new(0);
-
-/// Gives children this file mode mask instead of ours: the one that the program was started with, before it made
-/// its own stricter.
-pub fn set_child_umask(mask: u32) {
-    CHILD_UMASK.store((mask & 0o777) + 1, Ordering::Relaxed);
-}
 
 /// A running child.
 pub(super) struct Process {
@@ -168,7 +159,7 @@ fn command(spec: &StdioSpec) -> Command {
 #[expect(unsafe_code, reason = "pre_exec is the only way to give the child a session and a parent-death signal")]
 fn prepare_in_child(command: &mut Command) {
     let parent = rustix::process::getpid();
-    let umask = CHILD_UMASK.load(Ordering::Relaxed);
+    let umask = original_umask();
     let hook = move || {
         // A session of its own: no controlling terminal to draw on or read from, and a group to signal.
         rustix::process::setsid()?;
@@ -180,8 +171,9 @@ fn prepare_in_child(command: &mut Command) {
                 return Err(io::Error::from(rustix::io::Errno::SRCH));
             }
         }
-        if let Some(mask) = umask.checked_sub(1) {
-            rustix::process::umask(rustix::fs::Mode::from_bits_truncate(mask));
+        if let Some(mask) = umask {
+            // Ours is stricter than what the child's user chose.
+            rustix::process::umask(rustix::fs::Mode::from_raw_mode(mask));
         }
         Ok(())
     };

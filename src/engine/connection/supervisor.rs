@@ -187,9 +187,12 @@ impl Supervisor {
         // Calls hear of it before anything is waited for.
         session.client.fail_pending(&reason);
         tracing::warn!(server = %self.spec.name, reason = %short, "server_stopped_with_exit_status");
-        self.sink.mark(&format!("ended: {short}"));
         self.status(ConnectionStatus::Stopping).await;
         let remains = session.take_down(&reason).await;
+        // The server is there, it only wants a new handshake. No loop of our own: it took a call to notice.
+        if matches!(trouble, Trouble::Ended(LinkEnd::SessionLost)) && self.spec.restart == RestartPolicy::OnFailure {
+            return State::Start;
+        }
         let reason = failure::describe(&self.spec, &trouble, exit, &remains.tail);
         let next = self.attempts.ended_after(healthy, random());
         self.next(next, &trouble, reason)
@@ -202,7 +205,6 @@ impl Supervisor {
             let lines = reason.tail.join("\n");
             tracing::error!(server = %self.spec.name, %lines, error = %reason.headline, "server_stderr_tail");
         }
-        self.sink.mark(&format!("failed: {}", reason.headline));
         let next = self.attempts.failed_to_start(random());
         self.next(next, trouble, reason)
     }
@@ -240,7 +242,6 @@ impl Supervisor {
         self.status(ConnectionStatus::Stopping).await;
         session.take_down(&format!("{} was stopped before it answered", self.spec.name).into()).await;
         tracing::info!(server = %self.spec.name, "server_stopped");
-        self.sink.mark("stopped");
         self.obey(order).await
     }
 
@@ -266,6 +267,8 @@ impl Supervisor {
             None => format!("{} is not running: it is {}", self.spec.name, status.word()),
         };
         self.current.send_replace(Availability::Down(reason.into()));
+        // What the child said before comes before.
+        self.sink.flush();
         self.outbox.send(ConnectionEvent::Status(status)).await;
     }
 

@@ -127,6 +127,11 @@ impl Endpoint {
         self.session().legacy
     }
 
+    /// True while our requests carry a session.
+    pub fn has_session(&self) -> bool {
+        self.session().id.is_some()
+    }
+
     /// Tells the server that the session is over, where there is one. A server may not care.
     pub async fn leave(&self) {
         let session = self.session();

@@ -13,6 +13,9 @@ use tokio::sync::mpsc;
 use super::endpoint::{Endpoint, PostError, root_cause};
 use crate::engine::connection::message::{self, Incoming, LinkEnd, Reached};
 
+/// What some servers answer, without an id, to a session that they do not know; others answer HTTP 404.
+const SESSION_UNKNOWN: i64 = -32000;
+
 /// Sends `text` and hands on what comes back.
 pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming>, text: String) {
     let (Ok(value), Ok(typed)) =
@@ -59,7 +62,11 @@ impl Job {
         let mut answered = false;
         for mut message in message::read(text).unwrap_or_default() {
             // Middleware refuses without repeating the id; this POST carried one request, so it is about that.
-            if let Incoming::Response { id: id @ None, outcome: Err(_) } = &mut message {
+            if let Incoming::Response { id: id @ None, outcome: Err(error) } = &mut message {
+                if error.code == SESSION_UNKNOWN && !self.is_handshake() && self.endpoint.has_session() {
+                    self.session_lost().await;
+                    return true;
+                }
                 *id = self.id;
             }
             if let Incoming::Response { id, outcome } = &message {
@@ -79,11 +86,11 @@ impl Job {
     async fn failed(&self, error: &PostError) {
         let fate = Fate::of(error, &self.endpoint.display);
         self.log(error, &fate);
-        let handshake = matches!(self.method.as_str(), "server/discover" | "initialize");
+        let handshake = self.is_handshake();
         let end = match fate.kind {
             Kind::Unauthorized | Kind::Forbidden if handshake => Some(LinkEnd::Unauthorized(fate.reason.clone())),
             Kind::Unauthorized => Some(LinkEnd::Unauthorized(fate.reason.clone())),
-            Kind::SessionLost => Some(LinkEnd::Broken("the server no longer knows our session".to_owned())),
+            Kind::SessionLost => return self.session_lost().await,
             _ if handshake && fate.reached == Reached::No => Some(LinkEnd::Broken(fate.reason.clone())),
             _ => None,
         };
@@ -94,6 +101,16 @@ impl Job {
         if let Some(end) = end {
             self.tell(Incoming::End(end)).await;
         }
+    }
+
+    /// The request was refused before it ran, and so would be every other one.
+    async fn session_lost(&self) {
+        self.undelivered(Reached::No, "the server no longer knows our session".to_owned()).await;
+        self.tell(Incoming::End(LinkEnd::SessionLost)).await;
+    }
+
+    fn is_handshake(&self) -> bool {
+        matches!(self.method.as_str(), "server/discover" | "initialize")
     }
 
     async fn undelivered(&self, reached: Reached, reason: String) {

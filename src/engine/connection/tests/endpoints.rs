@@ -284,3 +284,37 @@ async fn a_redirect_is_not_followed() {
     assert!(elsewhere.seen().is_empty(), "headers would have gone along");
     bench.stop().await;
 }
+
+#[tokio::test]
+async fn a_session_that_the_server_forgot_is_made_anew() {
+    let unknown = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no valid session"}});
+    let unknown = (400, "Content-Type: application/json\r\n".to_owned(), unknown.to_string());
+    for refusal in [refusal(404), unknown] {
+        forget_the_session(refusal).await;
+    }
+}
+
+async fn forget_the_session(refusal: Response) {
+    let forgotten = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let endpoint = Endpoint::start({
+        let forgotten = forgotten.clone();
+        move |request| {
+            let refuse = request.method() == "tools/call" && forgotten.swap(false, std::sync::atomic::Ordering::SeqCst);
+            Some(if refuse { refusal.clone() } else { legacy(request) })
+        }
+    })
+    .await;
+    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
+    bench.ready().await;
+    forgotten.store(true, std::sync::atomic::Ordering::SeqCst);
+    let refused = bench.call("t", "{}").await;
+    assert!(matches!(refused, Err(CallFailure::NotSent(_))), "it did not run: {refused:?}");
+    bench.ready().await;
+    assert_eq!(bench.words(), ["starting", "ready", "stopping", "starting", "ready"], "without a pause");
+    assert_eq!(text(bench.call("t", "{}").await), "done");
+    let initialize = endpoint.requests("initialize");
+    assert_eq!(initialize.len(), 2);
+    assert!(initialize.iter().all(|request| !request.headers.contains_key("mcp-session-id")), "{initialize:?}");
+    assert_eq!(endpoint.requests("tools/list").len(), 2, "tools are listed again before ready");
+    bench.stop().await;
+}

@@ -118,7 +118,8 @@ async fn shutdown_is_not_held_up_by_a_core_that_does_not_listen() {
     let server = Scripted::new(|_, message| legacy(message));
     let (events, heard) = mpsc::channel(1);
     let shutdown = CancellationToken::new();
-    let (_connection, task) = start(scripted(&server), Initially::Enabled, events, shutdown.clone());
+    let (connection, task) = start(scripted(&server), Initially::Enabled, events, shutdown.clone());
+    drop(connection);
     tokio::time::sleep(Duration::from_secs(10)).await;
     shutdown.cancel();
     tokio::time::timeout(Duration::from_secs(10), task).await.expect("it ends").unwrap();
