@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod classify;
 pub mod delivery;
 pub mod entry;
+pub mod form;
 pub mod listing;
 pub mod output;
 pub mod worker;

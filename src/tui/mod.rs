@@ -9,6 +9,8 @@
 //! | [`keymap`] | the one table of keys |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
+pub mod card;
+pub mod editor;
 pub mod event_loop;
 pub mod format;
 pub mod frames;
@@ -18,7 +20,6 @@ pub mod keymap;
 pub mod layout;
 pub mod msg;
 pub mod panes;
-pub mod seam;
 pub mod terminal;
 pub mod theme;
 pub mod ui;

@@ -1,14 +1,23 @@
 //! Focusable regions of the screen, one struct each, and the views that they make up.
 
+pub mod approvals;
+pub mod calls;
+mod columns;
+mod detail;
+mod filter;
 pub mod log;
-pub mod placeholder;
+mod pick;
 pub mod servers;
 pub mod stderr;
+pub mod tools;
+mod two;
 
+pub use approvals::ApprovalsPane;
+pub use calls::CallsPane;
 pub use log::LogPane;
-pub use placeholder::{ApprovalsPane, CallsPane, ToolsPane};
 pub use servers::ServersPane;
 pub use stderr::StderrPane;
+pub use tools::ToolsPane;
 
 use super::keymap::Context;
 

@@ -1,0 +1,160 @@
+//! The words of a card: rows of text for one question at one width. Pure; reads nothing but the question.
+//!
+//! What identifies the act (server, tool) is always whole. Texts by which an agent or a server could push the rest
+//! off the screen (a client's name, a title, a reason) get a few rows and say how much is missing.
+
+use crate::engine::snapshot::{ApprovalView, History};
+use crate::text;
+use crate::tool::{Entry, Flag, HintName, HintSource};
+use crate::tui::theme::Role;
+use crate::tui::widgets::badge;
+use crate::tui::widgets::json_view::JsonView;
+use crate::tui::widgets::paint::{Row, Span, flow, plural, wrap, wrap_capped};
+
+/// Cells of the column of labels.
+pub(super) const LABEL: usize = 8;
+
+/// Rows at one width.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Face {
+    /// Which tool.
+    pub(super) what: Vec<Row>,
+    /// Everything above the arguments, `what` included.
+    pub(super) head: Vec<Row>,
+    /// Everything below them.
+    pub(super) tail: Vec<Row>,
+}
+
+impl Face {
+    /// The words about `approval`, whose arguments are laid out in `arguments`, in rows of `width` cells.
+    pub(super) fn of(approval: &ApprovalView, arguments: &JsonView, width: usize) -> Self {
+        let room = width.saturating_sub(LABEL).max(1);
+        let entry = &approval.entry;
+        let who = Span::new(Role::Text, &badge::caller_long(&approval.caller));
+        let what = labelled("what", what(entry, room));
+        let mut head = labelled("who", wrap_capped(&[who], room, 2));
+        head.extend(what.iter().cloned());
+        head.extend(labelled("effect", effect(entry, room)));
+        head.extend(labelled("asks", wrap_capped(&asks(approval), room, 2)));
+        head.extend(labelled("as", wrap_capped(&credentials(approval), room, 2)));
+        head.extend(warnings(approval, arguments).iter().flat_map(|warning| labelled("", wrap(warning, room))));
+        let mut tail = Vec::new();
+        if approval.confirm_set {
+            let confirm =
+                Span::new(Role::Accent, "confirm true is set by your approval; the agent's own does not count");
+            tail.extend(labelled("", wrap(&[confirm], room)));
+        }
+        let before = Span::new(Role::Text, &before(&approval.history));
+        tail.extend(labelled("before", wrap_capped(&[before], room, 2)));
+        Self { what, head, tail }
+    }
+}
+
+/// Puts a label before the first row and the same number of cells before the others.
+pub(super) fn labelled(label: &str, rows: Vec<Row>) -> Vec<Row> {
+    let mut rows = rows;
+    for (index, row) in rows.iter_mut().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        row.insert(0, Span::new(Role::Dim, &format!("{label:<LABEL$}")));
+    }
+    rows
+}
+
+fn what(entry: &Entry, room: usize) -> Vec<Row> {
+    let name = [
+        Span::new(Role::Text, entry.server.as_str()),
+        Span::new(Role::Dim, " :: "),
+        Span::new(Role::Title, &entry.raw_name),
+    ];
+    let mut rows = wrap(&name, room);
+    let about = if entry.title.is_empty() { &entry.description } else { &entry.title };
+    let about = about.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let used: usize = rows.first().map_or(0, |row| row.iter().map(Span::width).sum());
+    let quoted = Span::new(Role::Dim, &format!("\"{}\"", about.trim()));
+    if rows.len() == 1 && used + 2 + quoted.width() <= room {
+        for row in &mut rows {
+            row.extend([Span::gap(2), quoted.clone()]);
+        }
+    } else if !about.is_empty() {
+        rows.extend(wrap_capped(&[quoted], room, 2));
+    }
+    rows
+}
+
+/// The badge, then the hints that made it, the worst one first; each piece stays whole where it can.
+fn effect(entry: &Entry, room: usize) -> Vec<Row> {
+    let order = [HintName::Destructive, HintName::Idempotent, HintName::OpenWorld, HintName::ReadOnly];
+    let badge = badge::class(entry.class());
+    let indent = if room < 60 { 2 } else { badge.width() + 2 };
+    let mut items: Vec<Row> = order.iter().map(|name| hint(entry, *name)).collect();
+    if let Some(first) = items.first_mut() {
+        first.splice(0..0, [badge, Span::gap(2)]);
+    }
+    flow(&items, &Span::new(Role::Dim, " · "), (indent, room))
+}
+
+fn hint(entry: &Entry, name: HintName) -> Row {
+    let hints = &entry.hints;
+    let value = hints.effective.get(name);
+    let source = hints.source(name);
+    let advertised = hints.advertised.get(name);
+    let told = match &source {
+        HintSource::Config(place) if advertised != value => format!(" ({place}; the server says {advertised})"),
+        HintSource::Nobody if hints.malformed.contains(&name) => " (the server sent a wrong type)".to_owned(),
+        source => format!(" ({source})"),
+    };
+    vec![
+        Span::new(Role::Text, &format!("{} ", name.words())),
+        Span::new(badge::hint_role(value), value.as_str()),
+        Span::new(Role::Dim, &told),
+    ]
+}
+
+fn asks(approval: &ApprovalView) -> Row {
+    vec![
+        Span::new(Role::Text, &approval.policy_by),
+        Span::new(Role::Dim, &format!(" · {}", approval.entry.classification.reason)),
+    ]
+}
+
+fn credentials(approval: &ApprovalView) -> Row {
+    let mut row = vec![Span::new(Role::Text, approval.entry.connection.as_str())];
+    for credential in &approval.credentials {
+        let role = if credential.set { Role::Dim } else { Role::Warning };
+        row.push(Span::new(role, &format!(" · {}", badge::credential(credential))));
+    }
+    if approval.credentials.is_empty() {
+        row.push(Span::new(Role::Dim, " · no credentials configured"));
+    }
+    row
+}
+
+fn warnings(approval: &ApprovalView, arguments: &JsonView) -> Vec<Row> {
+    let entry = &approval.entry;
+    let mut flags: Vec<Flag> = entry.flags.iter().chain(&entry.classification.flags).copied().collect();
+    flags.sort_unstable();
+    flags.dedup();
+    let mut rows: Vec<Row> =
+        flags.iter().map(|flag| vec![Span::new(Role::Warning, &format!("! {}", badge::flag(*flag)))]).collect();
+    if arguments.hidden() || text::has_hidden(&entry.raw_name) {
+        let warning = "! contains hidden characters: shown here as escapes, the server gets the originals";
+        rows.push(vec![Span::new(Role::Warning, warning)]);
+    }
+    rows
+}
+
+fn before(history: &History) -> String {
+    let calls = history.approved + history.denied;
+    let told = match &history.last_denial {
+        Some(reason) if !reason.is_empty() => format!("{} denied, last \"{reason}\"", history.denied),
+        _ => format!("{} denied", history.denied),
+    };
+    let same = match &history.same_arguments {
+        Some((times, last)) => format!("these arguments: {}, last {last}", plural(*times as usize, "time")),
+        None => "these arguments: never".to_owned(),
+    };
+    if calls == 0 {
+        return format!("nobody has decided about this tool in this run; {same}");
+    }
+    format!("{} in this run: {} approved, {told}; {same}", plural(calls as usize, "call"), history.approved)
+}

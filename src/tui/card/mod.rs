@@ -1,0 +1,263 @@
+//! The approval card: one question, shown whole, decided by a deliberate act.
+//!
+//! Owns what is shown, how far it has been read, and the state of the decision. The screen's root opens it, gives it
+//! keys and asks when it wants to be drawn again. The card never decides by itself, never jumps to another question,
+//! never predicts an outcome: after a decision it shows what the snapshot says. Enter, Esc, q and Ctrl-C never
+//! approve; pasted text decides nothing.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `decide` | which key press counts, arming, typing, the reason of a denial |
+//! | `face` | the words: who, what, effect, as, before |
+//! | `frame` | sizes: what fits where |
+//! | `ending` | what became of a question |
+//! | `draw` | putting it on the screen |
+
+mod decide;
+mod draw;
+mod ending;
+mod face;
+mod field;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod frame;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+
+use crate::clock::Timestamp;
+use crate::engine::snapshot::{ApprovalView, Snapshot};
+use crate::ids::ApprovalId;
+use crate::tui::intent::{Effect, Intent};
+use crate::tui::widgets::json_view::{JsonView, Shape};
+use decide::Phase;
+use ending::Word;
+use face::Face;
+use frame::Frame;
+
+/// After a card appears or shows another question no key decides for this long.
+pub const DEAD_TIME: Duration = Duration::from_millis(500);
+/// The same key again within this time is a held key, not a second press.
+pub const KEY_REPEAT: Duration = Duration::from_millis(120);
+/// The second press commits from here on after the first…
+pub const ARM_FROM: Duration = Duration::from_millis(300);
+/// …and until here.
+pub const ARM_UNTIL: Duration = Duration::from_secs(3);
+/// When the engine has not confirmed a decision after this time, it can be given again.
+pub const UNCONFIRMED: Duration = Duration::from_secs(2);
+
+/// What a key press on a modal comes to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// The modal wants to be closed.
+    pub close: bool,
+    /// What must be done.
+    pub effects: Vec<Effect>,
+}
+
+/// Which table of keys holds while a card is up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum CardContext {
+    /// The card's own keys.
+    Keys,
+    /// A text field has the focus: a reason, or the name of the tool.
+    Text,
+}
+
+/// One question on the screen.
+#[derive(Clone, Debug)]
+pub struct Card {
+    shown: Arc<ApprovalView>,
+    arguments: JsonView,
+    face: Face,
+    frame: Frame,
+    view: View,
+    scroll: usize,
+    /// The lowest row that was on screen, exclusive.
+    seen_to: usize,
+    seen_end: bool,
+    phase: Phase,
+    /// What the person said about this question here, if anything.
+    said: Option<Word>,
+    /// Whether [`Card::tick`] is called.
+    ticking: bool,
+    live_at: Instant,
+    last_key: Option<(KeyCode, KeyModifiers, Instant)>,
+    message: Option<&'static str>,
+    /// Place in the queue from 1, and its length.
+    place: (usize, usize),
+    opened: (Timestamp, Instant),
+}
+
+/// What of the question is on the screen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum View {
+    /// Everything, the arguments in a window.
+    Whole,
+    /// The arguments on all of the card.
+    Arguments,
+}
+
+impl Card {
+    /// The card of a question. `now` and `at` are the same moment by two clocks.
+    pub fn open(approval: Arc<ApprovalView>, now: Timestamp, at: Instant) -> Self {
+        Self {
+            arguments: JsonView::new(approval.arguments.shared(), Shape::Fields),
+            shown: approval,
+            face: Face::default(),
+            frame: Frame::default(),
+            view: View::Whole,
+            scroll: 0,
+            seen_to: 0,
+            seen_end: false,
+            phase: Phase::Asking,
+            said: None,
+            ticking: false,
+            live_at: at + DEAD_TIME,
+            last_key: None,
+            message: None,
+            place: (0, 0),
+            opened: (now, at),
+        }
+    }
+
+    /// The question that is shown.
+    pub fn approval(&self) -> ApprovalId {
+        self.shown.id
+    }
+
+    /// Fits the card to the screen and takes in what happened to its question. Call it whenever either changed.
+    pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+        let queue = &snapshot.approvals;
+        let place = queue.iter().position(|waiting| waiting.id == self.shown.id);
+        self.place = (place.map_or(0, |index| index + 1), queue.len());
+        if place.is_none() {
+            let call = snapshot.calls.iter().rev().find(|call| call.id == self.shown.call);
+            self.phase = Phase::Over(ending::of(call.map(Arc::as_ref), self.said));
+        }
+        self.measure(screen);
+    }
+
+    /// Handles a key press. `intent` is what the keymap makes of it in this card's [`Card::context`].
+    pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent, at: Instant, snapshot: &Snapshot) -> Outcome {
+        let press = self.press(key, at);
+        self.message = None;
+        match &self.phase {
+            Phase::Reason(_) => self.reason_key(intent, press),
+            Phase::Typing(_) => self.typing_key(intent, press, snapshot),
+            _ => self.card_key(intent, press, snapshot),
+        }
+    }
+
+    /// Tells the card that time has passed. Call it at each [`Card::wake_at`]: once it has been called, a press that
+    /// decides is held back for [`KEY_REPEAT`], so that a key that is still held down (or text that is pasted without
+    /// being marked as such) is noticed and decides nothing. A card that is never told decides at the press itself.
+    pub fn tick(&mut self, at: Instant, snapshot: &Snapshot) -> Outcome {
+        self.ticking = true;
+        self.commit_when_due(at, snapshot)
+    }
+
+    /// Takes pasted text: into the reason of a denial, and nowhere else.
+    pub fn paste(&mut self, text: &str) {
+        match &mut self.phase {
+            Phase::Reason(field) => self.message = field.insert(text),
+            Phase::Typing(_) => self.message = Some("pasted text does not count: type the name"),
+            Phase::Armed { .. } | Phase::Committing { .. } => self.phase = Phase::Asking,
+            _ => {}
+        }
+    }
+
+    /// Which table of keys holds.
+    pub const fn context(&self) -> CardContext {
+        match self.phase {
+            Phase::Reason(_) | Phase::Typing(_) => CardContext::Text,
+            _ => CardContext::Keys,
+        }
+    }
+
+    /// When the card changes by itself next: keys come to life, an arming ends, a second of the countdown passes.
+    pub fn wake_at(&self) -> Option<Instant> {
+        self.wake_after(Instant::now())
+    }
+
+    fn wake_after(&self, at: Instant) -> Option<Instant> {
+        let phase = match self.phase {
+            Phase::Over(_) => return None,
+            Phase::Armed { at } => [Some(at + ARM_FROM), Some(at + ARM_UNTIL)],
+            Phase::Committing { at } => [Some(at + KEY_REPEAT), None],
+            Phase::Sent { at, .. } => [Some(at + UNCONFIRMED), None],
+            _ => [None, None],
+        };
+        let tick = self.next_second(at);
+        let wanted = phase.into_iter().flatten().chain([self.live_at, tick]);
+        wanted.filter(|moment| *moment > at).min()
+    }
+
+    /// The next moment at which the waiting time shows another second.
+    fn next_second(&self, at: Instant) -> Instant {
+        let (now, opened) = self.opened;
+        let waited = now.plus(at.saturating_duration_since(opened)).since(self.shown.asked_at);
+        at + Duration::from_millis(1000_u64.saturating_sub(u64::from(waited.subsec_millis())))
+    }
+
+    /// Shows another question: everything starts anew, dead time included.
+    fn show(&mut self, approval: Arc<ApprovalView>, at: Instant) {
+        let now = self.opened.0.plus(at.saturating_duration_since(self.opened.1));
+        let fresh = Self::open(approval, now, at);
+        *self = Self { last_key: self.last_key, ticking: self.ticking, frame: self.frame.clone(), ..fresh };
+    }
+
+    /// The neighbour in the queue of a question that may itself have gone.
+    fn neighbour(&self, intent: Intent, snapshot: &Snapshot) -> Option<Arc<ApprovalView>> {
+        let queue = &snapshot.approvals;
+        let id = self.shown.id;
+        let found = if intent == Intent::Next {
+            queue.iter().find(|waiting| waiting.id > id).or_else(|| queue.first())
+        } else {
+            queue.iter().rev().find(|waiting| waiting.id < id).or_else(|| queue.last())
+        };
+        found.filter(|waiting| waiting.id != id).cloned()
+    }
+
+    fn measure(&mut self, screen: Rect) {
+        let width = frame::text_width(frame::width(screen));
+        self.arguments.layout(width.saturating_sub(face::LABEL));
+        self.face = Face::of(&self.shown, &self.arguments, width);
+        self.frame = Frame::of(screen, &self.face, self.view);
+        if !self.frame.fits && screen.width < frame::USUAL_WIDTH {
+            let usual = Face::of(&self.shown, &self.arguments, frame::text_width(frame::USUAL_WIDTH));
+            let rows = frame::needed_height(frame::USUAL_WIDTH, &usual);
+            self.frame.needs = (usize::from(frame::USUAL_WIDTH), rows);
+        }
+        let window = self.frame.window;
+        self.scroll = self.scroll.min(self.arguments.rows().saturating_sub(window));
+        if window > 0 {
+            self.seen_to = self.seen_to.max(self.scroll + window).min(self.arguments.rows());
+            self.seen_end |= self.scroll + window >= self.arguments.rows();
+        }
+    }
+
+    fn scroll_by(&mut self, intent: Intent) {
+        let page = self.frame.window.saturating_sub(1).max(1);
+        let last = self.arguments.rows().saturating_sub(self.frame.window);
+        self.scroll = match intent {
+            Intent::Up => self.scroll.saturating_sub(1),
+            Intent::Down => self.scroll.saturating_add(1),
+            Intent::PageUp => self.scroll.saturating_sub(page),
+            Intent::PageDown => self.scroll.saturating_add(page),
+            Intent::Top => 0,
+            Intent::Bottom => last,
+            _ => self.scroll,
+        };
+        self.measure_again();
+    }
+
+    fn measure_again(&mut self) {
+        self.measure(self.frame.screen);
+    }
+}

@@ -1,0 +1,103 @@
+//! Drawing the call editor.
+
+use std::time::Instant;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget as _;
+
+use super::CallEditor;
+use crate::tui::Draw;
+use crate::tui::theme::Role;
+use crate::tui::widgets::border::{Frame, Weight};
+use crate::tui::widgets::paint::{Row, Span, clear, fit_row, flow, plural, put_rows, wrap_capped};
+use crate::tui::widgets::{badge, schema};
+
+/// The widest editor.
+const MAX_WIDTH: u16 = 120;
+/// From this width on the schema's arguments stand beside the text.
+const WIDE: u16 = 90;
+/// Rows for problems.
+const MAX_PROBLEMS: usize = 6;
+
+impl CallEditor {
+    /// Draws the editor over whatever is there.
+    pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, _at: Instant) {
+        let screen = self.screen.intersection(screen).intersection(*buf.area());
+        let width = screen.width.min(MAX_WIDTH);
+        let area = Rect { x: screen.x + (screen.width - width) / 2, width, ..screen };
+        if area.width < 8 || area.height < 4 {
+            return;
+        }
+        clear(buf, area);
+        let title = [
+            Span::new(Role::Title, &format!("Call {}", self.entry.name)),
+            Span::gap(1),
+            badge::class(self.entry.class()),
+        ];
+        let frame = Frame { title: &title, right: &[], role: Role::BorderFocused, weight: Weight::Thin };
+        let inside = frame.draw(buf, area, draw.theme);
+        let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+        let (head, foot) = (self.head(usize::from(inside.width)), self.foot(usize::from(inside.width)));
+        let rows = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
+        let head_height = if inside.height > 10 { rows(head.len()).min(inside.height) } else { 0 };
+        let foot_height = rows(foot.len()).min(inside.height.saturating_sub(head_height + 1));
+        let middle = inside.height.saturating_sub(head_height + foot_height);
+        put_rows(buf, Rect { height: head_height, ..inside }, &head, draw.theme);
+        let body = Rect { y: inside.y + head_height, height: middle, ..inside };
+        self.body(buf, body, draw);
+        let below = Rect { y: body.bottom(), height: foot_height, ..inside };
+        put_rows(buf, below, &foot, draw.theme);
+    }
+
+    fn body(&self, buf: &mut Buffer, body: Rect, draw: &Draw<'_>) {
+        let beside = if body.width >= WIDE { body.width / 3 } else { 0 };
+        let text = Rect { width: body.width.saturating_sub(beside), ..body };
+        if !text.is_empty() {
+            (&self.area).render(text, buf);
+        }
+        let list = Rect { x: text.right().saturating_add(2), width: beside.saturating_sub(2), ..body };
+        if !list.is_empty() {
+            let width = usize::from(list.width);
+            let mut rows = vec![vec![Span::new(Role::Dim, "takes (* required)")]];
+            rows.extend(schema::arguments(&self.entry.input_schema).iter().flat_map(|row| wrap_capped(row, width, 2)));
+            put_rows(buf, list, &rows, draw.theme);
+        }
+    }
+
+    fn head(&self, width: usize) -> Vec<Row> {
+        let entry = &self.entry;
+        let about = entry.description.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let name = vec![
+            Span::new(Role::Text, entry.server.as_str()),
+            Span::new(Role::Dim, " :: "),
+            Span::new(Role::Text, &entry.raw_name),
+            Span::new(Role::Dim, &format!("  on {}", entry.connection)),
+        ];
+        vec![fit_row(&name, width), fit_row(&[Span::new(Role::Dim, about)], width), Row::new()]
+    }
+
+    fn foot(&self, width: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        if let Some(message) = &self.message {
+            rows.extend(wrap_capped(&[Span::new(Role::Failed, message)], width, 3));
+        }
+        for problem in self.problems.iter().take(MAX_PROBLEMS) {
+            let path = if problem.path.is_empty() { "(whole)" } else { &problem.path };
+            let row = [Span::new(Role::Warning, &format!("{path}  ")), Span::new(Role::Text, &problem.text)];
+            rows.extend(wrap_capped(&row, width, 2));
+        }
+        if let Some(more) = self.problems.len().checked_sub(MAX_PROBLEMS).filter(|more| *more > 0) {
+            rows.push(vec![Span::new(Role::Dim, &format!("and {}", plural(more, "more problem")))]);
+        }
+        if self.leaving {
+            let ask = "close without sending? what you wrote is lost: y yes, any other key no";
+            rows.extend(wrap_capped(&[Span::new(Role::Alert, ask)], width, 2));
+            return rows;
+        }
+        let keys = [("Ctrl-S", "send"), ("Ctrl-U", "undo"), ("Esc", "close")]
+            .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
+        rows.extend(flow(&keys, &Span::gap(2), (0, width)));
+        rows
+    }
+}

@@ -1,0 +1,303 @@
+//! The calls view: all calls of this run, newest first, and everything about the selected one.
+//!
+//! It never predicts: what is shown is what the snapshot says. Giving up a call of the person's own is a command.
+
+mod about;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::columns::{Column, Kind, fit, row};
+use super::detail::Detail;
+use super::filter::{Filter, Term};
+use super::pick::Pick;
+use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use crate::clock::Precision;
+use crate::engine::command::Command;
+use crate::engine::snapshot::{CallPhase, CallView, Caller, Snapshot};
+use crate::ids::CallId;
+use crate::tool::EffectClass;
+use crate::tui::Draw;
+use crate::tui::intent::{Effect, Intent};
+use crate::tui::theme::Role;
+use crate::tui::widgets::badge;
+use crate::tui::widgets::border::inner;
+use crate::tui::widgets::paint::{Row, Span, line, put, took};
+
+const COLUMNS: [Column; 6] = [
+    Column { title: "time", width: 8, kind: Kind::Stays },
+    Column { title: "tool", width: 14, kind: Kind::Grows },
+    Column { title: "phase", width: 10, kind: Kind::Stays },
+    Column { title: "elapsed", width: 8, kind: Kind::Number },
+    Column { title: "class", width: 11, kind: Kind::Drops },
+    Column { title: "who", width: 10, kind: Kind::Drops },
+];
+/// The order of the class filter: what matters most first.
+pub(super) const CLASSES: [&str; 4] = ["destructive", "unknown", "write", "read"];
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct CallsPane {
+    split: Split,
+    area: Rect,
+    focus: Focus,
+    filter: Filter,
+    /// Calls that pass the filter, newest first.
+    rows: Vec<Arc<CallView>>,
+    pick: Pick<CallId>,
+    /// The newest call is selected as it arrives.
+    follow: bool,
+    detail: Detail,
+    /// What the detail was made from.
+    made: Option<(Arc<CallView>, usize)>,
+}
+
+impl Default for CallsPane {
+    fn default() -> Self {
+        Self {
+            split: Split::default(),
+            area: Rect::default(),
+            focus: Focus::List,
+            filter: Filter::default(),
+            rows: Vec::new(),
+            pick: Pick::default(),
+            follow: true,
+            detail: Detail::default(),
+            made: None,
+        }
+    }
+}
+
+impl CallsPane {
+    /// Fits the pane to its area and the snapshot.
+    pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
+        self.area = area;
+        self.split = Split::of(area, self.focus);
+        let terms = self.filter.terms();
+        self.rows = snapshot.calls.iter().rev().filter(|call| passes(call, &terms)).cloned().collect();
+        if let (true, Some(newest)) = (self.follow, self.rows.first()) {
+            self.pick.select(newest.id.clone());
+        }
+        let used = 1 + usize::from(self.filter.typing());
+        self.pick.layout(&self.ids(), usize::from(inner(self.list_area()).height).saturating_sub(used));
+        self.describe();
+    }
+
+    /// Shows this call, which may not be in the snapshot yet.
+    pub fn show_call(&mut self, call: &CallId) {
+        self.filter.keep();
+        self.filter.clear();
+        self.follow = false;
+        self.pick.select(call.clone());
+    }
+
+    /// Acts on what the person means.
+    pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        let effects = self.act(intent, snapshot);
+        self.layout(self.area, snapshot);
+        effects
+    }
+
+    /// Whether the filter line has the keys.
+    pub const fn typing(&self) -> bool {
+        self.filter.typing()
+    }
+
+    /// A key while typing.
+    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        self.filter.key(key);
+        self.layout(self.area, snapshot);
+        Vec::new()
+    }
+
+    /// Pasted text while typing.
+    pub fn paste(&mut self, text: &str) {
+        if self.filter.typing() {
+            self.filter.insert(text);
+        }
+    }
+
+    /// Draws the pane.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
+        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+    }
+
+    fn act(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        match intent {
+            _ if switches(intent) => self.focus = self.focus.other(),
+            Intent::Open => return self.open(snapshot),
+            Intent::Back if self.filter.typing() => self.filter.forget(),
+            Intent::Back if self.focus == Focus::Detail => self.focus = Focus::List,
+            Intent::Back => {
+                self.filter.clear();
+            }
+            Intent::Submit => self.filter.keep(),
+            Intent::Search => {
+                self.focus = Focus::List;
+                self.filter.begin();
+            }
+            Intent::CycleClass => self.filter.cycle("class", &CLASSES),
+            Intent::Follow => self.follow = !self.follow,
+            Intent::CancelCall => return self.cancel(snapshot),
+            _ if self.focus == Focus::Detail => self.detail.apply(intent),
+            _ => {
+                if self.pick.apply(intent, &self.ids()) {
+                    self.follow = intent == Intent::Top;
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    fn selected(&self) -> Option<&Arc<CallView>> {
+        let id = self.pick.selected()?;
+        self.rows.iter().find(|call| call.id == *id)
+    }
+
+    /// The card of a call that waits, else its detail.
+    fn open(&mut self, snapshot: &Snapshot) -> Vec<Effect> {
+        if let Some(CallPhase::Waiting(question)) = self.selected().map(|call| &call.phase)
+            && snapshot.approvals.iter().any(|waiting| waiting.id == *question)
+        {
+            return vec![Effect::OpenCard(*question)];
+        }
+        if self.selected().is_some() {
+            self.focus = Focus::Detail;
+        }
+        Vec::new()
+    }
+
+    fn cancel(&self, snapshot: &Snapshot) -> Vec<Effect> {
+        let Some(selected) = self.selected() else { return Vec::new() };
+        // As it stands now, not as it stood when the rows were made.
+        let call = snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected);
+        let complaint = match (&call.caller, call.phase.is_over()) {
+            (_, true) => "this call is over: there is nothing to give up",
+            (Caller::Seat { .. }, _) => "only calls of your own can be given up",
+            (Caller::Console, false) => return vec![Effect::Send(Command::Cancel(call.id.clone()))],
+        };
+        vec![Effect::Complain(complaint.into())]
+    }
+
+    fn ids(&self) -> Vec<CallId> {
+        self.rows.iter().map(|call| call.id.clone()).collect()
+    }
+
+    fn list_area(&self) -> Rect {
+        Split::of(self.area, Focus::List).list
+    }
+
+    fn describe(&mut self) {
+        let width = Split::of(self.area, Focus::Detail).detail_width();
+        let selected = self.selected().cloned();
+        self.detail.resize(usize::from(inner(Split::of(self.area, Focus::Detail).detail).height));
+        let same = match (&self.made, &selected) {
+            (Some((made, at)), Some(call)) => *at == width && is_same(made, call),
+            (None, None) => true,
+            _ => false,
+        };
+        if same {
+            return;
+        }
+        if self.made.as_ref().map(|(made, _)| &made.id) != selected.as_ref().map(|call| &call.id) {
+            self.detail.rewind();
+        }
+        let sections = selected.as_deref().map(|call| about::sections(call, width)).unwrap_or_default();
+        self.detail.fill(sections, width);
+        self.made = selected.map(|call| (call, width));
+    }
+
+    fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        let all = draw.snapshot.calls.len();
+        let mut right = Row::new();
+        if !self.filter.text().is_empty() {
+            right.push(Span::new(Role::Accent, &format!("{}  ", self.filter.text())));
+            right.push(Span::new(Role::Dim, &format!("{}/{all}", self.rows.len())));
+        } else if all > 0 {
+            right.push(Span::new(Role::Dim, &all.to_string()));
+        }
+        let state = if self.follow { "Calls · following" } else { "Calls" };
+        if self.split.list.is_empty() {
+            return;
+        }
+        let mut inside = frame(buf, self.split.list, (title(state, draw), right), draw);
+        if self.filter.typing() {
+            put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
+            inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };
+        }
+        if self.rows.is_empty() {
+            let texts: &[&str] = if all == 0 {
+                &["No calls yet.", "Calls by agents and your own (Enter on a tool) are listed here."]
+            } else {
+                &["No call passes the filter.", "Esc clears it."]
+            };
+            return empty(buf, inside, texts, draw);
+        }
+        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
+        let visible = self.rows.get(self.pick.window()).unwrap_or_default();
+        let lines: Vec<Line> = visible
+            .iter()
+            .map(|call| Line { row: row(cells(call, draw), &places), selected: self.pick.selected() == Some(&call.id) })
+            .collect();
+        table(buf, inside, (&COLUMNS, &lines), draw);
+    }
+
+    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.detail.is_empty() {
+            return;
+        }
+        let name = self.made.as_ref().map_or("Call", |(call, _)| &call.name);
+        let right = vec![Span::new(Role::Dim, &self.detail.position())];
+        let inside = frame(buf, self.split.detail, (title(name, draw), right), draw);
+        if self.made.is_none() {
+            return empty(buf, inside, &["Nothing is selected."], draw);
+        }
+        self.detail.render(buf, inside, draw);
+    }
+}
+
+/// True when a detail made from one is right for the other; the arguments of a call never change.
+fn is_same(one: &Arc<CallView>, other: &Arc<CallView>) -> bool {
+    let result = |call: &CallView| call.result.as_ref().map(Arc::as_ptr);
+    Arc::ptr_eq(one, other)
+        || (one.id == other.id
+            && one.phase == other.phase
+            && one.policy == other.policy
+            && one.decider == other.decider
+            && one.elapsed == other.elapsed
+            && result(one) == result(other))
+}
+
+fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {
+    let text = |role, text: &str| vec![Span::new(role, text)];
+    let elapsed = call.elapsed.unwrap_or_else(|| draw.now.since(call.at));
+    vec![
+        text(Role::Dim, &call.at.time_of_day(draw.zone, Precision::Seconds)),
+        text(Role::Text, &call.name),
+        text(badge::phase_role(&call.phase), call.phase.word()),
+        text(Role::Text, &took(elapsed)),
+        call.class.map_or_else(Row::new, |class| vec![badge::class(class)]),
+        text(Role::Text, badge::caller_short(&call.caller)),
+    ]
+}
+
+fn passes(call: &CallView, terms: &[Term]) -> bool {
+    terms.iter().all(|term| match term {
+        Term::Pair(key, value) => match key.as_str() {
+            "class" => call.class.map(EffectClass::as_str).is_some_and(|class| class.starts_with(value.as_str())),
+            "server" => call.server.as_ref().is_some_and(|server| server.as_str().to_lowercase().starts_with(value)),
+            "phase" => call.phase.word().starts_with(value.as_str()),
+            _ => true,
+        },
+        Term::Word(word) => {
+            let places = [&*call.name, call.id.as_str(), badge::caller_short(&call.caller), call.phase.word()];
+            places.iter().any(|place| place.to_lowercase().contains(word))
+        }
+    })
+}

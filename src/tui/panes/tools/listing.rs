@@ -1,0 +1,138 @@
+//! The rows of the tools view: which tools pass the filter, in which order, and how a row looks.
+
+use std::sync::Arc;
+
+use crate::ids::ConnectionName;
+use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected};
+use crate::tui::Draw;
+use crate::tui::panes::filter::Term;
+use crate::tui::theme::Role;
+use crate::tui::widgets::badge;
+use crate::tui::widgets::paint::{Row, Span};
+
+/// A row.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// A usable tool.
+    Tool(Arc<Entry>),
+    /// Something listed that is not usable.
+    Rejected(Rejected),
+}
+
+/// What a row is about, whatever its place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ItemId {
+    /// A tool by its catalogue name.
+    Tool(Arc<str>),
+    /// A rejected one by its connection and place in the list.
+    Rejected(ConnectionName, usize),
+}
+
+impl Item {
+    pub(super) fn id(&self) -> ItemId {
+        match self {
+            Self::Tool(entry) => ItemId::Tool(entry.name.clone()),
+            Self::Rejected(rejected) => ItemId::Rejected(rejected.connection.clone(), rejected.index),
+        }
+    }
+}
+
+/// What passes the filter: tools in the catalogue's order, then what was rejected.
+pub(super) fn items(catalog: &Catalog, terms: &[Term]) -> Vec<Item> {
+    // A name that is complete means that server; one that is being typed means all that begin so.
+    let exact = |value: &str| catalog.entries().iter().any(|entry| is_of(entry, value));
+    let exact: Vec<bool> =
+        terms.iter().map(|term| matches!(term, Term::Pair(key, value) if key == "server" && exact(value))).collect();
+    let tools = catalog.entries().iter().filter(|entry| {
+        terms.iter().zip(&exact).all(|(term, exact)| match term {
+            Term::Pair(key, value) if key == "server" && *exact => is_of(entry, value),
+            term => tool_passes(entry, term),
+        })
+    });
+    let rejected =
+        catalog.rejected().iter().filter(|rejected| terms.iter().all(|term| rejected_passes(rejected, term)));
+    tools.cloned().map(Item::Tool).chain(rejected.cloned().map(Item::Rejected)).collect()
+}
+
+fn is_of(entry: &Entry, value: &str) -> bool {
+    entry.server.as_str().eq_ignore_ascii_case(value) || entry.connection.as_str().eq_ignore_ascii_case(value)
+}
+
+fn tool_passes(entry: &Entry, term: &Term) -> bool {
+    match term {
+        Term::Pair(key, value) => match key.as_str() {
+            "class" => entry.class().as_str().starts_with(value.as_str()),
+            "server" => [entry.server.as_str(), entry.connection.as_str()]
+                .iter()
+                .any(|name| name.to_lowercase().starts_with(value.as_str())),
+            "hint" => hint_passes(entry, value),
+            _ => true,
+        },
+        Term::Word(word) => {
+            let places =
+                [&*entry.name, &*entry.raw_name, &*entry.title, &*entry.description, entry.connection.as_str()];
+            places.iter().any(|place| place.to_lowercase().contains(word.as_str()))
+        }
+    }
+}
+
+/// `hint:malformed`, `hint:contradictory`, `hint:overridden`, `hint:unknown`.
+fn hint_passes(entry: &Entry, value: &str) -> bool {
+    if value.is_empty() {
+        return true;
+    }
+    let flagged = |flag| entry.flags.contains(&flag) || entry.classification.flags.contains(&flag);
+    let facts = [
+        ("malformed", !entry.hints.malformed.is_empty() || flagged(Flag::MalformedHints)),
+        ("contradictory", flagged(Flag::Contradictory)),
+        ("overridden", entry.hints.override_.is_some()),
+        ("unknown", HintName::ALL.iter().any(|name| entry.hints.effective.get(*name) == Hint::Unknown)),
+    ];
+    facts.iter().any(|(word, holds)| *holds && word.starts_with(value))
+}
+
+fn rejected_passes(rejected: &Rejected, term: &Term) -> bool {
+    match term {
+        Term::Pair(key, value) if key == "server" => [rejected.server.as_str(), rejected.connection.as_str()]
+            .iter()
+            .any(|name| name.to_lowercase().starts_with(value.as_str())),
+        Term::Pair(_, value) => value.is_empty(),
+        Term::Word(word) => {
+            let name = rejected.name.as_deref().unwrap_or_default();
+            [name, &rejected.reason, rejected.connection.as_str()]
+                .iter()
+                .any(|place| place.to_lowercase().contains(word.as_str()))
+        }
+    }
+}
+
+/// The cells of a row: name, class, the four hints.
+pub(super) fn cells(item: &Item, draw: &Draw<'_>) -> Vec<Row> {
+    match item {
+        Item::Tool(entry) => tool_cells(entry, draw),
+        Item::Rejected(rejected) => {
+            let name =
+                rejected.name.as_deref().map_or_else(|| format!("#{} in the list", rejected.index), str::to_owned);
+            let name = vec![
+                Span::new(Role::Dim, &format!("{name} ({}) ", rejected.connection)),
+                Span::new(Role::Dim, &rejected.reason),
+            ];
+            let mut cells = vec![name, vec![Span::new(Role::Failed, "not usable")]];
+            cells.extend((0..4).map(|_| Row::new()));
+            cells
+        }
+    }
+}
+
+fn tool_cells(entry: &Entry, draw: &Draw<'_>) -> Vec<Row> {
+    let unready = super::unready(entry, draw.snapshot);
+    let mut name = vec![Span::new(if unready.is_some() { Role::Dim } else { Role::Text }, &entry.name)];
+    if !entry.flags.is_empty() {
+        name.push(Span::new(Role::Warning, " !"));
+    }
+    if let Some(word) = unready {
+        name.push(Span::new(Role::Warning, &format!("  unavailable: {word}")));
+    }
+    let hints = HintName::ALL.iter().map(|name| vec![badge::hint(entry.hints.effective.get(*name))]);
+    [name, vec![badge::class(entry.class())]].into_iter().chain(hints).collect()
+}

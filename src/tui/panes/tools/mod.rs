@@ -1,0 +1,313 @@
+//! The tools view: the catalogue with what is known about each tool, a filter, and everything about the selected one.
+//!
+//! It shows what the entry says and derives nothing: class, hints, answers and their reasons come with it. Calling a
+//! tool is the editor's work.
+
+mod about;
+mod listing;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::calls::CLASSES;
+use super::columns::{Column, Kind, fit, row};
+use super::detail::{Detail, Section};
+use super::filter::Filter;
+use super::pick::Pick;
+use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use crate::engine::snapshot::Snapshot;
+use crate::ids::ConnectionName;
+use crate::tool::{Catalog, Entry};
+use crate::tui::Draw;
+use crate::tui::intent::{Effect, Intent};
+use crate::tui::theme::Role;
+use crate::tui::widgets::border::inner;
+use crate::tui::widgets::json_view::{JsonView, Shape};
+use crate::tui::widgets::paint::{Row, Span, line, put};
+use listing::{Item, ItemId};
+
+const COLUMNS: [Column; 6] = [
+    Column { title: "name", width: 14, kind: Kind::Grows },
+    Column { title: "class", width: 11, kind: Kind::Stays },
+    Column { title: "R", width: 1, kind: Kind::Drops },
+    Column { title: "D", width: 1, kind: Kind::Drops },
+    Column { title: "I", width: 1, kind: Kind::Drops },
+    Column { title: "O", width: 1, kind: Kind::Drops },
+];
+
+/// What the detail shows of a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Page {
+    /// What is known about it.
+    #[default]
+    About,
+    /// Its input schema, and its output schema where it has one.
+    Schema,
+}
+
+/// What a detail was made from: when it is the same, so is the detail.
+#[derive(Clone, Debug)]
+struct Made {
+    catalog: Arc<Catalog>,
+    item: ItemId,
+    page: Page,
+    width: usize,
+    unready: Option<&'static str>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct ToolsPane {
+    area: Rect,
+    split: Split,
+    focus: Focus,
+    page: Page,
+    filter: Filter,
+    /// The catalogue and filter that the rows were made from.
+    listed: Option<(Arc<Catalog>, String)>,
+    rows: Vec<Item>,
+    pick: Pick<ItemId>,
+    detail: Detail,
+    made: Option<Made>,
+}
+
+impl ToolsPane {
+    /// Fits the pane to its area and the snapshot.
+    pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
+        self.area = area;
+        self.split = Split::of(area, self.focus);
+        let current = self
+            .listed
+            .as_ref()
+            .is_some_and(|(catalog, filter)| Arc::ptr_eq(catalog, &snapshot.catalog) && filter == self.filter.text());
+        if !current {
+            self.rows = listing::items(&snapshot.catalog, &self.filter.terms());
+            self.listed = Some((snapshot.catalog.clone(), self.filter.text().to_owned()));
+        }
+        let used = 1 + usize::from(self.filter.typing());
+        let list = Split::of(area, Focus::List).list;
+        self.pick.layout(&self.ids(), usize::from(inner(list).height).saturating_sub(used));
+        self.describe(snapshot);
+    }
+
+    /// Shows the tools of one connection.
+    pub fn show_tools_of(&mut self, connection: &ConnectionName) {
+        self.filter.keep();
+        self.filter.clear();
+        self.filter.set("server", Some(connection.as_str()));
+        self.focus = Focus::List;
+    }
+
+    /// Acts on what the person means.
+    pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        let effects = self.act(intent, snapshot);
+        self.layout(self.area, snapshot);
+        effects
+    }
+
+    /// Whether the filter line has the keys.
+    pub const fn typing(&self) -> bool {
+        self.filter.typing()
+    }
+
+    /// A key while typing.
+    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        self.filter.key(key);
+        self.layout(self.area, snapshot);
+        Vec::new()
+    }
+
+    /// Pasted text while typing.
+    pub fn paste(&mut self, text: &str) {
+        if self.filter.typing() {
+            self.filter.insert(text);
+        }
+    }
+
+    /// Draws the pane.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
+        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+    }
+
+    fn act(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        match intent {
+            _ if switches(intent) => self.focus = self.focus.other(),
+            Intent::Open => return self.open(snapshot),
+            Intent::Back if self.filter.typing() => self.filter.forget(),
+            Intent::Back if self.page == Page::Schema => self.page = Page::About,
+            Intent::Back if self.focus == Focus::Detail => self.focus = Focus::List,
+            Intent::Back => {
+                self.filter.clear();
+            }
+            Intent::Submit => self.filter.keep(),
+            Intent::Search => {
+                self.focus = Focus::List;
+                self.filter.begin();
+            }
+            Intent::CycleClass => self.filter.cycle("class", &CLASSES),
+            Intent::CycleServer => {
+                let servers: Vec<&str> = snapshot.servers.iter().map(|server| server.connection.as_str()).collect();
+                self.filter.cycle("server", &servers);
+            }
+            Intent::Schema => self.toggle_schema(),
+            _ if self.focus == Focus::Detail => self.detail.apply(intent),
+            _ => {
+                self.pick.apply(intent, &self.ids());
+            }
+        }
+        Vec::new()
+    }
+
+    fn toggle_schema(&mut self) {
+        if self.page == Page::Schema {
+            self.page = Page::About;
+            return;
+        }
+        if matches!(self.selected(), Some(Item::Tool(_))) {
+            (self.page, self.focus) = (Page::Schema, Focus::Detail);
+        }
+    }
+
+    /// The editor of a call, or why there can be none.
+    fn open(&self, snapshot: &Snapshot) -> Vec<Effect> {
+        let complain = |text: String| vec![Effect::Complain(text.into())];
+        match self.selected() {
+            None => Vec::new(),
+            Some(Item::Rejected(rejected)) => complain(format!("this is not usable as a tool: {}", rejected.reason)),
+            Some(Item::Tool(_)) if snapshot.read_only => {
+                complain("read-only: nobody can call anything here".to_owned())
+            }
+            Some(Item::Tool(entry)) => match unready(entry, snapshot) {
+                Some(word) => complain(format!("{} is {word}: nothing can be sent to it", entry.connection)),
+                None => vec![Effect::EditCall(entry.name.clone())],
+            },
+        }
+    }
+
+    fn selected(&self) -> Option<&Item> {
+        let id = self.pick.selected()?;
+        self.rows.iter().find(|item| item.id() == *id)
+    }
+
+    fn ids(&self) -> Vec<ItemId> {
+        self.rows.iter().map(Item::id).collect()
+    }
+
+    fn describe(&mut self, snapshot: &Snapshot) {
+        let split = Split::of(self.area, Focus::Detail);
+        self.detail.resize(usize::from(inner(split.detail).height));
+        let Some(item) = self.selected().cloned() else {
+            self.made = None;
+            return;
+        };
+        let unready = match &item {
+            Item::Tool(entry) => unready(entry, snapshot),
+            Item::Rejected(_) => None,
+        };
+        let (page, width) = (self.page, split.detail_width());
+        let catalog = snapshot.catalog.clone();
+        let made = Made { catalog, item: item.id(), page, width, unready };
+        let known = self.made.as_ref();
+        let same = known.is_some_and(|known| known.is_same(&made));
+        if same {
+            return;
+        }
+        if known.is_none_or(|known| known.item != made.item || known.page != made.page) {
+            self.detail.rewind();
+        }
+        let sections = match (&item, page) {
+            (Item::Tool(entry), Page::About) => about::tool(entry, unready, width),
+            (Item::Tool(entry), Page::Schema) => schemas(entry),
+            (Item::Rejected(rejected), _) => about::rejected(rejected, width),
+        };
+        self.detail.fill(sections, width);
+        self.made = Some(made);
+    }
+
+    fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.list.is_empty() {
+            return;
+        }
+        let catalog = &draw.snapshot.catalog;
+        let all = catalog.entries().len() + catalog.rejected().len();
+        let mut right = Row::new();
+        if !self.filter.text().is_empty() {
+            right.push(Span::new(Role::Accent, &format!("{}  ", self.filter.text())));
+        }
+        right.push(Span::new(Role::Dim, &format!("{}/{all}", self.rows.len())));
+        let mut inside = frame(buf, self.split.list, (title("Tools", draw), right), draw);
+        if self.filter.typing() {
+            put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
+            inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };
+        }
+        if self.rows.is_empty() {
+            let texts: &[&str] = if all == 0 {
+                &[
+                    "No tools yet.",
+                    "They are listed as soon as a server is ready; the servers view says what each is doing.",
+                ]
+            } else {
+                &["No tool passes the filter.", "Words, class:destructive, server:name, hint:unknown. Esc clears it."]
+            };
+            return empty(buf, inside, texts, draw);
+        }
+        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
+        let visible = self.rows.get(self.pick.window()).unwrap_or_default();
+        let lines: Vec<Line> = visible
+            .iter()
+            .map(|item| Line {
+                row: row(listing::cells(item, draw), &places),
+                selected: self.pick.selected() == Some(&item.id()),
+            })
+            .collect();
+        table(buf, inside, (&COLUMNS, &lines), draw);
+    }
+
+    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.detail.is_empty() {
+            return;
+        }
+        let name = match (self.selected(), self.page) {
+            (Some(Item::Tool(entry)), Page::About) => entry.name.to_string(),
+            (Some(Item::Tool(entry)), Page::Schema) => format!("{} · schema", entry.name),
+            (Some(Item::Rejected(_)), _) => "not usable".to_owned(),
+            (None, _) => "Tool".to_owned(),
+        };
+        let right = vec![Span::new(Role::Dim, &self.detail.position())];
+        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
+        if self.made.is_none() {
+            return empty(buf, inside, &["Nothing is selected."], draw);
+        }
+        self.detail.render(buf, inside, draw);
+    }
+}
+
+impl Made {
+    fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.catalog, &other.catalog)
+            && (&self.item, self.page, self.width, self.unready)
+                == (&other.item, other.page, other.width, other.unready)
+    }
+}
+
+/// The status of the tool's connection when calls cannot be sent; a first-party tool has none.
+fn unready(entry: &Entry, snapshot: &Snapshot) -> Option<&'static str> {
+    let server = snapshot.servers.iter().find(|server| server.connection == entry.connection)?;
+    (!server.status.is_ready()).then(|| server.status.word())
+}
+
+fn schemas(entry: &Entry) -> Vec<Section> {
+    let heading = |text: &str| Section::Rows(vec![vec![Span::new(Role::Dim, text)]]);
+    let view = |schema: &serde_json::Value| Section::Json(JsonView::new(schema.to_string().into(), Shape::Document));
+    let mut sections = vec![heading("input schema"), view(&entry.input_schema)];
+    if let Some(output) = &entry.output_schema {
+        sections.extend([Section::Rows(vec![Row::new()]), heading("output schema"), view(output)]);
+    }
+    sections
+}

@@ -1,0 +1,203 @@
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyModifiers};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::engine::status::ConnectionStatus;
+use crate::ids::ServerName;
+use crate::tool::annotations::Parsed;
+use crate::tool::{Annotations, Hint, HintName, Hints, Rejected};
+use crate::tui::card::fixtures::{
+    assert_clean, delete_branch, drawing, entry, hostile, screen, screen_text, server, snapshot, with_hints,
+};
+
+fn catalogue() -> Snapshot {
+    let read = entry("github", "list_issues", [Hint::Yes, Hint::Unknown, Hint::Yes, Hint::Yes]);
+    let write = entry("github", "create_issue", [Hint::No, Hint::No, Hint::No, Hint::Yes]);
+    let odd = Parsed {
+        annotations: Annotations { read_only: Hint::Yes, ..Annotations::default() },
+        malformed: vec![HintName::Destructive],
+    };
+    let odd = with_hints("gitlab", "odd", Hints::from_server(odd, None));
+    let unknown = entry("notes", "wipe", [Hint::Unknown; 4]);
+    let tools = [delete_branch(), read, write, odd, unknown].into_iter().map(Arc::new).collect();
+    let rejected = Rejected {
+        server: ServerName::from("notes"),
+        connection: ConnectionName::from("notes::release"),
+        index: 3,
+        name: None,
+        reason: "its name is blank".into(),
+    };
+    let mut all = snapshot(Vec::new());
+    all.catalog = Arc::new(Catalog::new(tools, vec![rejected]));
+    let mut down = server("notes::release");
+    down.status = ConnectionStatus::Disabled;
+    all.servers = vec![Arc::new(server("github::release")), Arc::new(server("gitlab::release")), Arc::new(down)];
+    all
+}
+
+fn shown(pane: &mut ToolsPane, snapshot: &Snapshot, (width, height): (u16, u16)) -> String {
+    let area = screen(width, height);
+    pane.layout(area, snapshot);
+    let mut buf = Buffer::empty(area);
+    drawing(snapshot, |draw| pane.render(&mut buf, draw));
+    assert_clean(&buf);
+    screen_text(&buf)
+}
+
+fn filtered(filter: &str) -> Vec<String> {
+    let (mut pane, all) = (ToolsPane::default(), catalogue());
+    pane.layout(screen(120, 40), &all);
+    pane.apply(Intent::Search, &all);
+    for c in filter.chars() {
+        pane.text(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), &all);
+    }
+    pane.text(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE), &all);
+    let names = pane.rows.iter().map(|item| match item {
+        Item::Tool(entry) => entry.raw_name.to_string(),
+        Item::Rejected(rejected) => format!("!{}", rejected.index),
+    });
+    names.collect()
+}
+
+#[test]
+fn the_filter_takes_words_and_pairs() {
+    let table: [(&str, &[&str]); 12] = [
+        ("", &["delete_branch", "list_issues", "create_issue", "odd", "wipe", "!3"]),
+        ("issue", &["list_issues", "create_issue"]),
+        ("ISSUE create", &["create_issue"]),
+        ("brought back", &["delete_branch", "list_issues", "create_issue", "odd", "wipe"]),
+        ("class:destructive", &["delete_branch"]),
+        ("class:unknown", &["odd", "wipe"]),
+        ("server:github", &["delete_branch", "list_issues", "create_issue"]),
+        ("server:git", &["delete_branch", "list_issues", "create_issue", "odd"]),
+        ("server:notes", &["wipe", "!3"]),
+        ("hint:malformed", &["odd"]),
+        ("hint:overridden", &["delete_branch"]),
+        ("blank", &["!3"]),
+    ];
+    for (filter, expected) in table {
+        assert_eq!(filtered(filter), expected, "{filter}");
+    }
+}
+
+#[test]
+fn keys_step_through_classes_and_servers() {
+    let (mut pane, all) = (ToolsPane::default(), catalogue());
+    pane.layout(screen(120, 40), &all);
+    let mut seen = Vec::new();
+    for intent in [Intent::CycleClass, Intent::CycleClass, Intent::CycleServer, Intent::CycleServer, Intent::Back] {
+        pane.apply(intent, &all);
+        seen.push(pane.filter.text().to_owned());
+    }
+    let expected = [
+        "class:destructive",
+        "class:unknown",
+        "class:unknown server:github::release",
+        "class:unknown server:gitlab::release",
+        "",
+    ];
+    assert_eq!(seen, expected);
+    pane.show_tools_of(&ConnectionName::from("notes::release"));
+    pane.layout(screen(120, 40), &all);
+    assert_eq!(pane.rows.len(), 2);
+}
+
+#[test]
+fn calling_opens_the_editor_or_says_why_not() {
+    let (mut pane, mut all) = (ToolsPane::default(), catalogue());
+    pane.layout(screen(120, 40), &all);
+    assert_eq!(pane.apply(Intent::Open, &all), [Effect::EditCall("github_delete_branch".into())]);
+    let complains = |effects: Vec<Effect>, words: &str| {
+        assert!(matches!(&effects[..], [Effect::Complain(text)] if text.contains(words)), "{words}: {effects:?}");
+    };
+    pane.apply(Intent::Bottom, &all);
+    complains(pane.apply(Intent::Open, &all), "its name is blank");
+    pane.apply(Intent::Up, &all);
+    complains(pane.apply(Intent::Open, &all), "notes::release is disabled");
+    pane.apply(Intent::Top, &all);
+    all.read_only = true;
+    complains(pane.apply(Intent::Open, &all), "read-only");
+}
+
+#[test]
+fn the_detail_tells_value_and_source_of_every_hint() {
+    let (mut pane, all) = (ToolsPane::default(), catalogue());
+    let text = shown(&mut pane, &all, (120, 40));
+    for words in [
+        "config.yaml:41  (server: yes)",
+        "nobody said",
+        "cannot be brought back",
+        "refused: destructive",
+        "counts, on github",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn the_schema_is_shown_whole_and_left_again() {
+    let (mut pane, all) = (ToolsPane::default(), catalogue());
+    pane.layout(screen(80, 30), &all);
+    pane.apply(Intent::Schema, &all);
+    let text = shown(&mut pane, &all, (80, 30));
+    assert!(text.contains("input schema") && text.contains("\"required\": [\"repo\", \"branch\"]"), "{text}");
+    pane.apply(Intent::Back, &all);
+    assert!(shown(&mut pane, &all, (80, 30)).contains("fingerprint"), "back to what is known about it");
+    pane.apply(Intent::Back, &all);
+    assert!(shown(&mut pane, &all, (80, 30)).contains("list_issues"), "back to the list");
+}
+
+#[test]
+fn the_selection_stays_when_tools_come_and_go() {
+    let (mut pane, mut all) = (ToolsPane::default(), catalogue());
+    pane.layout(screen(120, 40), &all);
+    pane.apply(Intent::Down, &all);
+    let tools = all.catalog.entries();
+    let tools = vec![Arc::new(entry("aaa", "first", [Hint::Unknown; 4])), tools[2].clone(), tools[1].clone()];
+    all.catalog = Arc::new(Catalog::new(tools, Vec::new()));
+    pane.layout(screen(120, 40), &all);
+    assert_eq!(pane.pick.selected(), Some(&ItemId::Tool("github_list_issues".into())));
+}
+
+#[test]
+fn golden_screens() {
+    for size in [(120, 40), (80, 24), (40, 12)] {
+        let text = shown(&mut ToolsPane::default(), &catalogue(), size);
+        insta::assert_snapshot!(format!("tools_{}x{}", size.0, size.1), text);
+    }
+    let (mut pane, all) = (ToolsPane::default(), catalogue());
+    pane.apply(Intent::Next, &all);
+    insta::assert_snapshot!("tools_detail_80x24", shown(&mut pane, &all, (80, 24)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_size_and_any_text_is_survived(
+        (width, height) in (0_u16..130, 0_u16..40),
+        name in "[\\PC\u{9b}\u{1b}\u{202e}]{1,60}",
+        text in "[\\PC\u{9b}\u{1b}\n\u{202e}]{0,300}",
+        steps in prop::collection::vec(0_usize..9, 0..12),
+    ) {
+        let mut tool = entry("git", &name, [Hint::Unknown; 4]);
+        tool.description = text.as_str().into();
+        tool.title = name.as_str().into();
+        tool.input_schema = Arc::new(json!({"properties": hostile(), "required": [name]}));
+        let mut all = catalogue();
+        let mut tools = all.catalog.entries().to_vec();
+        tools.insert(0, Arc::new(tool));
+        all.catalog = Arc::new(Catalog::new(tools, all.catalog.rejected().to_vec()));
+        let mut pane = ToolsPane::default();
+        let moves = [Intent::Next, Intent::Down, Intent::Bottom, Intent::PageUp, Intent::Open, Intent::Back, Intent::CycleClass, Intent::Search, Intent::Schema];
+        for step in steps {
+            shown(&mut pane, &all, (width, height));
+            pane.apply(moves[step], &all);
+        }
+        shown(&mut pane, &all, (width, height));
+        shown(&mut pane, &all, (height, width));
+    }
+}

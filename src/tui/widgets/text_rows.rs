@@ -1,0 +1,109 @@
+//! Long foreign text (a result, a description) broken into rows of a width, whole: only places are kept, and a row is
+//! made when it is drawn.
+
+use std::sync::Arc;
+
+use super::json_view::units::units;
+use super::paint::{Row, Span, shown};
+use crate::tui::theme::Role;
+
+/// A text and its rows at the current width.
+#[derive(Clone, Debug)]
+pub struct TextRows {
+    text: Arc<str>,
+    width: usize,
+    rows: Vec<(usize, usize)>,
+}
+
+impl TextRows {
+    /// A text, not yet laid out.
+    pub const fn new(text: Arc<str>) -> Self {
+        Self { text, width: 0, rows: Vec::new() }
+    }
+
+    /// Breaks the text at its line breaks and at `width` cells. Does nothing when the width is the same as before.
+    pub fn layout(&mut self, width: usize) {
+        // The longest escape of one character has ten cells.
+        let width = width.max(10);
+        if width == self.width {
+            return;
+        }
+        self.width = width;
+        self.rows.clear();
+        let mut start = 0;
+        for line in self.text.split('\n') {
+            break_line(line, start, (width, &mut self.rows));
+            start += line.len() + 1;
+        }
+    }
+
+    /// Number of rows at the current width.
+    pub const fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// One row, from 0; empty past the end.
+    pub fn row(&self, index: usize) -> Row {
+        let range = self.rows.get(index).and_then(|(from, to)| self.text.get(*from..*to));
+        let drawn = units(range.unwrap_or_default()).map(|unit| shown(unit.text()).0).collect();
+        vec![Span::drawn(Role::Text, drawn)]
+    }
+}
+
+fn break_line(line: &str, start: usize, (width, rows): (usize, &mut Vec<(usize, usize)>)) {
+    // A carriage return before the line break is part of it.
+    let line = line.strip_suffix('\r').unwrap_or(line);
+    let (mut from, mut at, mut used) = (0, 0, 0);
+    let mut space = None;
+    for unit in units(line) {
+        let cells = shown(unit.text()).1;
+        if used + cells > width && at > from {
+            // What is carried over has to leave room for this unit.
+            let carried =
+                |to| -> usize { units(line.get(to..at).unwrap_or_default()).map(|unit| shown(unit.text()).1).sum() };
+            let to = space.filter(|space| *space > from && carried(*space) + cells <= width).unwrap_or(at);
+            rows.push((start + from, start + to));
+            (used, from, space) = (carried(to), to, None);
+        }
+        used += cells;
+        at += unit.text().len();
+        if unit.text() == " " {
+            space = Some(at);
+        }
+    }
+    rows.push((start + from, start + at));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::widgets::paint::{row_text, row_width};
+    use proptest::prelude::*;
+
+    fn lines(text: &str, width: usize) -> Vec<String> {
+        let mut rows = TextRows::new(text.into());
+        rows.layout(width);
+        (0..rows.rows()).map(|index| row_text(&rows.row(index))).collect()
+    }
+
+    #[test]
+    fn text_breaks_at_line_breaks_and_spaces() {
+        assert_eq!(lines("one two three four\r\n\nfive", 10), ["one two ", "three four", "", "five"]);
+        assert_eq!(lines("abcdefghijklmno", 10), ["abcdefghij", "klmno"]);
+        assert_eq!(lines("a\u{1b}[2J", 12), [crate::text::visible("a\u{1b}[2J")]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_lost_and_nothing_is_too_wide(text in "[\\PC\n\u{9b}\u{200d}\u{301} ]{0,200}", width in 0_usize..50) {
+            let mut rows = TextRows::new(text.as_str().into());
+            rows.layout(width);
+            let kept: usize = rows.rows.iter().map(|(from, to)| to - from).sum();
+            prop_assert_eq!(kept, text.replace('\n', "").len());
+            for index in 0..rows.rows() {
+                prop_assert!(row_width(&rows.row(index)) <= width.max(10), "{:?}", rows.row(index));
+                prop_assert!(!row_text(&rows.row(index)).chars().any(char::is_control));
+            }
+        }
+    }
+}
