@@ -256,3 +256,45 @@ fn views_go_by_number() {
         assert_eq!(screen.ui.view(), view);
     }
 }
+
+#[test]
+fn the_card_of_ones_own_call_opens_at_once() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["2", "down", "enter"]);
+    let effects = screen.press(&["ctrl-s"]);
+    let [Effect::Send(Command::Call { call, tool, .. })] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((&**tool, screen.ui.view()), ("filesystem_write_file", View::Calls));
+    screen.publish(|snapshot| {
+        let mut approval = (*sample::approval(7, "filesystem_write_file", 0)).clone();
+        approval.call = call.clone();
+        snapshot.approvals.push(Arc::new(approval));
+    });
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
+}
+
+#[test]
+fn the_tools_of_a_server_are_one_key_away() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["t"]);
+    assert_eq!(screen.ui.view(), View::Tools);
+    assert!(screen.text().contains("server:filesystem"), "{}", screen.text());
+}
+
+#[test]
+fn a_decision_is_handed_out_once_and_the_next_card_waits() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    assert_eq!(screen.press(&["y"]), [], "keys are dead at first");
+    screen.wait(600);
+    assert_eq!(screen.press(&["y"]), [], "armed");
+    screen.wait(400);
+    let effects = screen.press(&["y"]);
+    assert!(matches!(&effects[..], [Effect::Send(Command::Decide { approval: ApprovalId(1), .. })]), "{effects:?}");
+    screen.publish(|snapshot| _ = snapshot.approvals.remove(0));
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)), "the card shows what became of it");
+    screen.press(&["esc"]);
+    assert_eq!(screen.ui.open_card(), None);
+    screen.wait(2_000);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(2)));
+}
