@@ -96,6 +96,7 @@ impl Ui {
             }
             Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
+        let effects = self.tick(effects, snapshot, moment);
         let mut out = Vec::new();
         for effect in effects {
             self.carry_out(effect, snapshot, moment, &mut out);
@@ -104,6 +105,17 @@ impl Ui {
         self.attend(snapshot, moment, &mut out);
         self.layout(snapshot);
         out
+    }
+
+    /// Lets the card do what it held back: a press that decides counts only when no other key follows at once.
+    fn tick(&mut self, mut effects: Vec<Effect>, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        if let Some(card) = &mut self.modals.card {
+            let outcome = card.tick(moment.at, snapshot);
+            if outcome != Outcome::default() {
+                effects.extend(self.card_outcome(outcome, snapshot));
+            }
+        }
+        effects
     }
 
     /// When something changes by itself, besides what [`Self::motion`] says.
