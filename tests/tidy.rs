@@ -166,12 +166,12 @@ fn the_readme_shows_the_keys_of_the_program() {
     let readme = fs::read_to_string(&path).expect("README.md");
     let start = readme.find("<!-- keys").and_then(|at| Some(at + readme[at..].find('\n')? + 1)).expect("the mark");
     let end = readme.find("<!-- /keys -->").expect("the end mark");
-    let table = format!("{}\n", crewlet_tui::tui::keymap::markdown().trim_end());
+    let table = format!("{}\n\n", crewlet_tui::tui::keymap::markdown().trim());
     if std::env::var_os("UPDATE_README").is_some() {
-        fs::write(&path, format!("{}{table}{}", &readme[..start], &readme[end..])).expect("README.md is written");
+        fs::write(&path, format!("{}\n{table}{}", &readme[..start], &readme[end..])).expect("README.md is written");
         return;
     }
-    assert_eq!(&readme[start..end], table, "UPDATE_README=1 cargo test --test tidy");
+    assert_eq!(readme[start..end].trim(), table.trim(), "UPDATE_README=1 cargo test --test tidy");
 }
 
 #[test]
