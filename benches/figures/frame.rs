@@ -25,7 +25,12 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use super::{Bench, median, row};
 
 #[path = "../../tests/support/sample.rs"]
-#[allow(dead_code, clippy::unwrap_used, clippy::wildcard_imports, reason = "the same hand-made company as the golden screens")]
+#[allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::wildcard_imports,
+    reason = "the same hand-made company as the golden screens"
+)]
 mod sample;
 
 const FRAMES: usize = 1_000;

@@ -10,6 +10,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
+    clippy::missing_panics_doc,
     reason = "a measuring program prints, and ends when it cannot measure"
 )]
 
@@ -19,8 +20,12 @@ mod screen;
 mod servers;
 mod usage;
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// A name and what measures it.
+type Section = (&'static str, fn(&Bench));
 
 fn main() {
     if let Some(mode) = std::env::var_os(fixture::VARIABLE) {
@@ -28,7 +33,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let sections: [(&str, fn(&Bench)); 7] = [
+    let sections: [Section; 7] = [
         ("boot", servers::boot),
         ("stderr", servers::stderr),
         ("memory", screen::memory),
@@ -71,11 +76,10 @@ impl Bench {
         let exe = std::env::current_exe().expect("our own path");
         let mut text = "name: Bench\nmcp_servers:\n".to_owned();
         for index in 0..count {
-            text.push_str(&format!(
-                "  - name: server{index:02}\n    command: \"{}\"\n    env: {{ {}: \"{mode}\" }}\n",
-                exe.display(),
-                fixture::VARIABLE
-            ));
+            let variable = fixture::VARIABLE;
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "  - name: server{index:02}\n    command: \"{}\"", exe.display());
+            let _ = writeln!(text, "    env: {{ {variable}: \"{mode}\" }}");
         }
         let path = self.path().join(format!("{name}.yaml"));
         fs::write(&path, text).expect("a configuration");
