@@ -15,6 +15,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub(crate) use call::attended;
 
+use crate::engine::connection::watchdog;
 use crate::run;
 
 /// How the program ends.
@@ -113,6 +114,9 @@ enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
+    /// Ends the children of a program that died without a word
+    #[command(name = watchdog::COMMAND, hide = true)]
+    Watchdog,
     /// Run one of the built-in demo servers on stdio
     DemoServer {
         /// Its name
@@ -198,6 +202,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "crewlet-tui", &mut script);
             print(&String::from_utf8_lossy(&script));
+            Exit::Fine
+        }
+        Some(Command::Watchdog) => {
+            watchdog::run();
             Exit::Fine
         }
         Some(Command::DemoServer { name, dir }) => return demo_server(&name, dir),
