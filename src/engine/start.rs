@@ -15,6 +15,7 @@ use super::connection::{self, ConnectionSpec, Connector, HttpSpec, Initially, Na
 use super::core::{Core, Fixed, Inlets, Outlets, adopt, first_snapshot};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
+use super::gate::grants::Grants;
 use super::handle::Handle;
 use super::servers::{Declared, Server};
 use super::snapshot::{CredentialView, LogLevel, LogRecord, TransportFacts};
@@ -77,12 +78,14 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let (links_in, links) = watch::channel(Arc::new(HashMap::new()));
     let settings = Arc::new(config.engine.approvals.clone());
     let (settings_in, settings_out) = watch::channel(settings.clone());
+    let (standing_in, standing) = watch::channel(Arc::default());
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
     let pipeline = Pipeline {
         catalog,
         links,
         settings: settings_out,
+        standing,
         audit: options.audit.clone(),
         core: call_events_in,
         redactor: options.redactor,
@@ -102,10 +105,17 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
             log: options.log,
             audit: options.audit.health(),
         },
-        outlets: Outlets { snapshots: snapshots_in, catalog: catalog_in, links: links_in, settings: settings_in },
+        outlets: Outlets {
+            snapshots: snapshots_in,
+            catalog: catalog_in,
+            links: links_in,
+            settings: settings_in,
+            standing: standing_in,
+        },
         fixed: Fixed { pipeline, names_changed: options.names_changed, log_dropped: options.log_dropped, shutdown },
         connections: tasks,
         desk: Desk::default(),
+        grants: Grants::default(),
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Core;
+use crate::clock::Timestamp;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
 use crate::engine::snapshot::LogLevel;
@@ -20,11 +21,15 @@ impl Core {
             }
         }
         let catalog = Arc::new(catalog);
-        let settings = self.outlets.settings.borrow().clone();
-        let answers =
-            catalog.entries().iter().map(|entry| (entry.name.clone(), policy::policy(&settings, entry, None)));
-        self.snapshot.policies = Arc::new(answers.collect());
+        for grant in self.grants.follow(&catalog, Timestamp::now()) {
+            tracing::warn!(grant = grant.id.0, tool = %grant.entry.name, "grant_suspended");
+            let text = format!("{} is suspended: the definition of {} changed", grant.named(), grant.entry.name);
+            self.notice(LogLevel::Warn, &text);
+        }
         self.snapshot.catalog = catalog.clone();
+        // Calls never see a catalog before they see what it means.
+        self.stand();
+        self.judge_catalog();
         self.desk.follow(&catalog);
         self.outlets.catalog.send_replace(catalog);
         self.stale.iter_mut().for_each(|stale| *stale = true);
