@@ -14,6 +14,10 @@
 mod bench;
 #[path = "engine/desk.rs"]
 mod desk;
+#[path = "engine/pins.rs"]
+mod pins;
+#[path = "engine/races.rs"]
+mod races;
 #[path = "support/scripted.rs"]
 mod scripted;
 
@@ -366,6 +370,8 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
         audit,
         names: Default::default(),
         names_changed: Box::new(|_| {}),
+        pins: Default::default(),
+        pins_changed: Box::new(|_| {}),
         redactor: Redactor::default(),
         log: mpsc::channel(1).1,
         log_dropped: Arc::new(|| 0),

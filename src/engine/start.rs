@@ -16,6 +16,7 @@ use super::core::{Core, Fixed, Inlets, Outlets, adopt, first_snapshot};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
+use super::gate::pins::Pins;
 use super::handle::Handle;
 use super::servers::{Declared, Server};
 use super::snapshot::{CredentialView, LogLevel, LogRecord, TransportFacts};
@@ -47,6 +48,10 @@ pub struct Options {
     pub names: Names,
     /// Called when names have to be remembered.
     pub names_changed: Box<dyn Fn(&Names) + Send>,
+    /// Remembered definitions.
+    pub pins: Pins,
+    /// Called when definitions have to be remembered.
+    pub pins_changed: Box<dyn Fn(&Pins) + Send>,
     /// Cleans every text; learns the secrets that are resolved here.
     pub redactor: Redactor,
     /// Our own diagnostics, for the log pane.
@@ -66,6 +71,12 @@ pub struct Options {
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
 /// ends when no child process is left.
 pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
+    let (core, handle) = assemble(config, options);
+    (handle, tokio::spawn(core.run()))
+}
+
+/// Everything that [`start`] sets going: supervisors started, the core not yet.
+pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
@@ -112,10 +123,18 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
             settings: settings_in,
             standing: standing_in,
         },
-        fixed: Fixed { pipeline, names_changed: options.names_changed, log_dropped: options.log_dropped, shutdown },
+        fixed: Fixed {
+            pipeline,
+            names_changed: options.names_changed,
+            pins_changed: options.pins_changed,
+            log_dropped: options.log_dropped,
+            shutdown,
+        },
         connections: tasks,
         desk: Desk::default(),
         grants: Grants::default(),
+        pins: options.pins,
+        unsaved_pins: false,
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
@@ -127,8 +146,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     for (level, text) in options.first_notices {
         core.notice(level, &text);
     }
-    let task = tokio::spawn(core.run());
-    (Handle { commands: commands_in, calls: calls_in, snapshots }, task)
+    (core, Handle { commands: commands_in, calls: calls_in, snapshots })
 }
 
 fn start_servers(

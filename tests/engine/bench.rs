@@ -1,7 +1,7 @@
 //! The bench: an engine over one scripted server in memory, and what tests do with it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::scripted::Scripted;
@@ -11,6 +11,7 @@ use crewlet_tui::engine::audit::{Audit, Kind, MemoryTrail};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
+use crewlet_tui::engine::gate::pins::Pins;
 use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent, Handle};
 use crewlet_tui::engine::snapshot::{ApprovalView, Caller, Snapshot};
 use crewlet_tui::engine::start::{self, Options};
@@ -22,12 +23,12 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub const CONFIG: &str = r#"
+pub const CONFIG: &str = r"
 name: Acme
 mcp_servers:
   - name: notes
     command: in-memory
-"#;
+";
 
 pub struct NoVariables;
 
@@ -43,6 +44,7 @@ pub struct Bench {
     pub server: Scripted,
     pub trail: MemoryTrail,
     pub redactor: Redactor,
+    pub pins: Arc<Mutex<Pins>>,
 }
 
 pub fn tool(name: &str, annotations: Value) -> Value {
@@ -72,31 +74,56 @@ pub async fn bench() -> Bench {
 }
 
 pub async fn bench_with(config: &str, attendance: Attendance) -> Bench {
-    let server = Scripted::new(tools());
-    let config = crewlet_tui::config::load(config, &Source::File("config.yaml".into())).expect("a valid config").config;
-    let (audit, trail) = Audit::memory();
-    let redactor = Redactor::default();
-    let connector: Arc<dyn Connector> = Arc::new(server.clone());
-    let options = Options {
-        environment: Arc::new(NoVariables),
-        attendance,
-        person: "person:ada".into(),
-        audit,
-        names: Default::default(),
-        names_changed: Box::new(|_| {}),
-        redactor: redactor.clone(),
-        log: mpsc::channel(1).1,
-        log_dropped: Arc::new(|| 0),
-        only: None,
-        own_children: Vec::new(),
-        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
-        first_notices: Vec::new(),
-    };
-    let (handle, engine) = start::start(&config, options);
-    let bench = Bench { handle, engine, server, trail, redactor };
-    let ready = |s: &Arc<Snapshot>| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready());
-    bench.until(ready).await;
-    bench
+    Setup { config: config.to_owned(), attendance, ..Setup::default() }.start().await
+}
+
+/// What a bench starts from.
+pub struct Setup {
+    pub config: String,
+    pub attendance: Attendance,
+    pub tools: Vec<Value>,
+    pub pins: Pins,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { config: CONFIG.to_owned(), attendance: Attendance::Person, tools: tools(), pins: Pins::default() }
+    }
+}
+
+impl Setup {
+    pub async fn start(self) -> Bench {
+        let server = Scripted::new(self.tools);
+        let loaded = crewlet_tui::config::load(&self.config, &Source::File("config.yaml".into()));
+        let config = loaded.expect("a valid config").config;
+        let (audit, trail) = Audit::memory();
+        let redactor = Redactor::default();
+        let connector: Arc<dyn Connector> = Arc::new(server.clone());
+        let pins = Arc::new(Mutex::new(self.pins.clone()));
+        let saved = pins.clone();
+        let options = Options {
+            environment: Arc::new(NoVariables),
+            attendance: self.attendance,
+            person: "person:ada".into(),
+            audit,
+            names: Default::default(),
+            names_changed: Box::new(|_| {}),
+            pins: self.pins,
+            pins_changed: Box::new(move |pins| *saved.lock().expect("pins") = pins.clone()),
+            redactor: redactor.clone(),
+            log: mpsc::channel(1).1,
+            log_dropped: Arc::new(|| 0),
+            only: None,
+            own_children: Vec::new(),
+            connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+            first_notices: Vec::new(),
+        };
+        let (handle, engine) = start::start(&config, options);
+        let bench = Bench { handle, engine, server, trail, redactor, pins };
+        let ready = |s: &Arc<Snapshot>| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready());
+        bench.until(ready).await;
+        bench
+    }
 }
 
 pub fn request(tool: &str, arguments: &str) -> CallRequest {
@@ -177,8 +204,26 @@ impl Bench {
         self.until(|snapshot| snapshot.approvals.len() == count).await.approvals.clone()
     }
 
-    pub async fn stop(self) {
+    /// Runs a call and says whether a person was asked; a question is answered with no.
+    pub async fn asks(&self, seat: Option<&str>, tool: &str, arguments: &str) -> bool {
+        self.questions(0).await;
+        let before = self.handle.snapshot().calls.len();
+        let call = self.start_call(request_by(seat, tool, arguments));
+        let over = |s: &Arc<Snapshot>| !s.approvals.is_empty() || s.calls.iter().all(|call| call.phase.is_over());
+        // The call has to be known before its end means anything.
+        let snapshot = self.until(|s| s.calls.len() > before && over(s)).await;
+        if let Some(question) = snapshot.approvals.first() {
+            self.decide(question, Verdict::Deny { reason: String::new() });
+        }
+        call.await.expect("a report");
+        self.questions(0).await;
+        !snapshot.approvals.is_empty()
+    }
+
+    /// Ends the engine; the remembered definitions as a state file would hold them.
+    pub async fn stop(self) -> String {
         self.handle.send(Command::Shutdown).expect("taken");
         self.engine.await.expect("the engine ends in order");
+        serde_json::to_string(&*self.pins.lock().expect("pins")).expect("JSON")
     }
 }

@@ -10,7 +10,7 @@ use crewlet_tui::secret::Secret;
 use crewlet_tui::tool::{Arguments, Digest};
 use serde_json::json;
 
-use crate::bench::{Bench, CONFIG, bench, bench_with, delete, request, request_by, tools};
+use crate::bench::{CONFIG, bench, bench_with, delete, request, request_by, tools};
 use crate::scripted::Reaction;
 
 const DONE: CallPhase = CallPhase::Done { is_error: false };
@@ -29,24 +29,6 @@ fn deny(reason: &str) -> Verdict {
 
 fn all(questions: &[std::sync::Arc<ApprovalView>]) -> Vec<Shown> {
     questions.iter().map(|question| question.shown()).collect()
-}
-
-/// Runs a call and says whether a person was asked; a question is answered with no.
-async fn asks(bench: &Bench, seat: Option<&str>, tool: &str, arguments: &str) -> bool {
-    let call = bench.start_call(request_by(seat, tool, arguments));
-    let over = |s: &std::sync::Arc<crewlet_tui::engine::snapshot::Snapshot>| {
-        !s.approvals.is_empty() || s.calls.iter().all(|call| call.phase.is_over())
-    };
-    // The call has to be known before its end means anything.
-    let before = bench.handle.snapshot().calls.len();
-    let snapshot = bench.until(|s| s.calls.len() > before && over(s)).await;
-    if let Some(question) = snapshot.approvals.first() {
-        bench.decide(question, deny(""));
-    }
-    let asked = !snapshot.approvals.is_empty();
-    call.await.expect("a report");
-    bench.until(|s| s.approvals.is_empty()).await;
-    asked
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,10 +72,10 @@ async fn a_grant_is_for_one_seat_one_tool_and_its_time() {
     bench.answered(call, remember(GrantScope::ThisTool, Some(10))).await;
     let grant = bench.until(|s| s.grants.len() == 1).await.grants[0].clone();
     assert_eq!((grant.seat.as_ref().unwrap().as_str(), &*grant.tool, grant.uses), ("release", "mystery", 0));
-    assert!(!asks(&bench, Some("release"), "mystery", r#"{"n":2}"#).await);
-    assert!(asks(&bench, Some("other"), "mystery", r#"{"n":2}"#).await);
-    assert!(asks(&bench, None, "mystery", r#"{"n":2}"#).await);
-    assert!(asks(&bench, Some("release"), "delete", r#"{"n":2}"#).await);
+    assert!(!bench.asks(Some("release"), "mystery", r#"{"n":2}"#).await);
+    assert!(bench.asks(Some("other"), "mystery", r#"{"n":2}"#).await);
+    assert!(bench.asks(None, "mystery", r#"{"n":2}"#).await);
+    assert!(bench.asks(Some("release"), "delete", r#"{"n":2}"#).await);
     let record = bench.trail.records().into_iter().filter(|record| record.kind == Kind::Dispatched).last().unwrap();
     assert_eq!(record.decider.as_deref(), Some("grant:1 by person:ada"));
     assert!(record.policy.unwrap().1.starts_with("grant 1 by person:ada: this tool, seat release; else class unknown"));
@@ -106,7 +88,7 @@ async fn a_grant_is_for_one_seat_one_tool_and_its_time() {
     bench.answered(call, deny("")).await;
     tokio::time::advance(Duration::from_secs(601)).await;
     bench.until(|s| s.grants.is_empty()).await;
-    assert!(asks(&bench, Some("release"), "mystery", r#"{"n":2}"#).await);
+    assert!(bench.asks(Some("release"), "mystery", r#"{"n":2}"#).await);
     bench.stop().await;
 }
 
@@ -115,14 +97,14 @@ async fn a_grant_for_exactly_one_call_covers_no_other_arguments() {
     let bench = bench().await;
     let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
     bench.answered(call, remember(GrantScope::ThisCall, None)).await;
-    assert!(!asks(&bench, Some("release"), "delete", r#"{"id":"a"}"#).await);
-    assert!(asks(&bench, Some("release"), "delete", r#"{"id":"b"}"#).await);
+    assert!(!bench.asks(Some("release"), "delete", r#"{"id":"a"}"#).await);
+    assert!(bench.asks(Some("release"), "delete", r#"{"id":"b"}"#).await);
     assert_eq!(bench.server.ledger().len(), 2);
     let grant = bench.until(|s| s.grants.iter().any(|grant| grant.uses == 1)).await.grants[0].clone();
     assert_eq!(grant.arguments.as_ref().unwrap().canonical(), r#"{"confirm":true,"id":"a"}"#);
     bench.handle.send(Command::Revoke(grant.id)).unwrap();
     bench.until(|s| s.grants.is_empty()).await;
-    assert!(asks(&bench, Some("release"), "delete", r#"{"id":"a"}"#).await);
+    assert!(bench.asks(Some("release"), "delete", r#"{"id":"a"}"#).await);
     bench.handle.send(Command::Revoke(grant.id)).unwrap();
     bench.told("grant 1 had already ended").await;
     bench.stop().await;
@@ -138,16 +120,16 @@ async fn a_changed_definition_suspends_a_grant_for_good() {
     bench.server.change_tools([changed]).await;
     let suspended = bench.until(|s| s.grants.iter().any(|grant| grant.suspended.is_some())).await;
     assert!(suspended.grants[0].suspended.as_ref().unwrap().contains("definition changed"));
-    assert!(asks(&bench, Some("release"), "delete", r#"{"id":"a"}"#).await);
+    assert!(bench.asks(Some("release"), "delete", r#"{"id":"a"}"#).await);
     bench.server.change_tools(tools()).await;
     bench.until(|s| s.catalog.entries().len() == 5).await;
-    assert!(asks(&bench, Some("release"), "delete", r#"{"id":"a"}"#).await, "it does not come back by itself");
+    assert!(bench.asks(Some("release"), "delete", r#"{"id":"a"}"#).await, "it does not come back by itself");
     // A new decision replaces it.
     let call = bench.start_call(request("delete", r#"{"id":"a"}"#));
     bench.answered(call, remember(GrantScope::ThisTool, None)).await;
     let grants = bench.until(|s| s.grants.iter().all(|grant| grant.suspended.is_none())).await.grants.clone();
     assert_eq!(grants.len(), 1);
-    assert!(!asks(&bench, Some("release"), "delete", r#"{"id":"b"}"#).await);
+    assert!(!bench.asks(Some("release"), "delete", r#"{"id":"b"}"#).await);
     bench.stop().await;
 }
 

@@ -25,7 +25,7 @@ impl Core {
         let around = Surroundings {
             credentials: server.map(|server| server.declared.credentials.clone()).unwrap_or_default(),
             history: self.calls.history(entry, digest),
-            change: None,
+            change: self.pins.change(entry).map(Arc::new),
             repeat: self.calls.repeat(&view, entry, digest),
         };
         let shown = question.arguments.for_person(&self.fixed.pipeline.redactor);
@@ -49,20 +49,40 @@ impl Core {
             },
             _ => None,
         };
-        let decided = self.desk.decide(shown, verdict, note);
+        let approves = !matches!(verdict, Verdict::Deny { .. });
+        let decided = self.desk.decide(shown, verdict, note.as_ref());
+        if let Some(view) = view.filter(|_| approves && decided == Decided::Done) {
+            self.approved(&view);
+        }
         self.tell(decided);
     }
 
     /// One word on several questions.
     pub(super) fn decide_all(&mut self, all: &[Shown], verdict: &Verdict) {
         self.dirty = true;
-        match self.desk.decide_all(all, verdict) {
+        // Of several approvals all are about one definition.
+        let first = all.first().and_then(|shown| self.desk.view(shown.approval)).cloned();
+        let ended = self.desk.decide_all(all, verdict);
+        if let (Ok(_), Verdict::Approve, Some(view)) = (&ended, verdict, first) {
+            self.approved(&view);
+        }
+        match ended {
             Ok(ended) if ended < all.len() => {
                 let text = format!("{ended} of {} were decided; the others had already ended", all.len());
                 self.notice(LogLevel::Info, &text);
             }
             Ok(_) => {}
             Err(decided) => self.tell(decided),
+        }
+    }
+
+    /// A person has agreed to this definition.
+    fn approved(&mut self, view: &ApprovalView) {
+        self.unsaved_pins = true;
+        if self.pins.approve(&view.entry, Timestamp::now()) {
+            self.save_pins();
+            self.stand();
+            self.judge_catalog();
         }
     }
 
@@ -168,11 +188,8 @@ impl Core {
     pub(super) fn stand(&mut self) {
         let person = &self.fixed.pipeline.person;
         let stopped = self.snapshot.stopped_seats.iter().map(|stopped| (stopped.seat.clone(), person.clone()));
-        let standing = Standing {
-            grants: self.grants.all().to_vec(),
-            stopped: stopped.collect(),
-            milder: std::collections::HashMap::new(),
-        };
+        let standing =
+            Standing { grants: self.grants.all().to_vec(), stopped: stopped.collect(), milder: self.pins.milder() };
         self.outlets.standing.send_replace(Arc::new(standing));
         self.dirty = true;
     }

@@ -22,6 +22,7 @@ use super::command::Command;
 use super::connection::{ConnectionEvent, Control, NamedEvent};
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
+use super::gate::pins::Pins;
 use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest, Consent};
 use super::ring::Ring;
@@ -67,6 +68,7 @@ pub(super) struct Outlets {
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
+    pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
     pub(super) shutdown: CancellationToken,
 }
@@ -82,6 +84,9 @@ pub(super) struct Core {
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
     pub(super) grants: Grants,
+    pub(super) pins: Pins,
+    /// The pins have changed since they were handed to whoever keeps them.
+    pub(super) unsaved_pins: bool,
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,

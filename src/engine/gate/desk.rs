@@ -148,28 +148,25 @@ impl Desk {
     }
 
     /// A person's word on what they saw. `note` is what was remembered of a yes.
-    pub fn decide(&mut self, shown: Shown, verdict: Verdict, note: Option<Arc<str>>) -> Decided {
+    pub fn decide(&mut self, shown: Shown, verdict: Verdict, note: Option<&Arc<str>>) -> Decided {
         let pending = match self.shown(shown) {
             Ok(pending) => pending,
             Err(decided) => return decided,
         };
         let approved = |arguments: &Arguments, edited: Option<Arguments>| {
             let permit = Permit::new(pending.view.call.clone(), &pending.view.entry, arguments);
-            Ending::Approved(Approval { permit, edited, note: note.clone() })
+            Ending::Approved(Approval { permit, edited, note: note.cloned() })
         };
         let ending = match verdict {
-            Verdict::Approve => approved(&pending.arguments, None),
             Verdict::ApproveAndRemember(_) if pending.view.tier == Tier::Type => {
                 return Decided::Refused("a decision that has to be typed is never remembered");
             }
-            Verdict::ApproveAndRemember(_) => approved(&pending.arguments, None),
+            Verdict::Approve | Verdict::ApproveAndRemember(_) => approved(&pending.arguments, None),
             Verdict::ApproveEdited(edited) => {
                 // What the engine puts in after consent is put into the person's arguments as well.
                 let edited = if pending.view.confirm_set { edited.with_confirm() } else { edited };
-                match edited == pending.arguments {
-                    true => approved(&pending.arguments, None),
-                    false => approved(&edited, Some(edited.clone())),
-                }
+                let changed = (edited != pending.arguments).then(|| edited.clone());
+                approved(&edited, changed)
             }
             Verdict::Deny { reason } => Ending::Denied { reason: reason.into() },
         };

@@ -5,8 +5,10 @@
 //! [`standing::Standing`].
 
 pub mod desk;
+pub mod diff;
 pub mod grants;
 pub mod permit;
+pub mod pins;
 pub mod policy;
 pub mod standing;
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::policy::{PolicyAnswer, policy, policy_of_class};
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, PolicyDecision};
 use crate::engine::snapshot::Tier;
-use crate::ids::{SeatHandle, ServerName};
+use crate::ids::{ConnectionName, SeatHandle};
 use crate::tool::{Digest, EffectClass, Entry};
 
 /// See the module.
@@ -24,8 +24,8 @@ pub struct Standing {
     pub grants: Vec<Grant>,
     /// Seats whose calls are refused, with who stopped them.
     pub stopped: Vec<(SeatHandle, Arc<str>)>,
-    /// Tools whose milder class nobody has acknowledged, by server and raw name.
-    pub milder: HashMap<(ServerName, Arc<str>), Milder>,
+    /// Tools whose milder class nobody has acknowledged, by connection and raw name.
+    pub milder: HashMap<(ConnectionName, Arc<str>), Milder>,
 }
 
 /// A tool that turned milder.
@@ -49,22 +49,18 @@ impl Standing {
         self.milder(entry).map_or(entry.class(), |milder| milder.was)
     }
 
-    /// What the policy says, given what people have acknowledged: where only the milder class would run unasked, a
-    /// person is asked.
+    /// What the policy says, given what people have acknowledged: a tool that turned milder does not run unasked before
+    /// a person has approved a call of it.
     pub fn answer(&self, settings: &ApprovalSettings, entry: &Entry, seat: Option<&SeatHandle>) -> PolicyAnswer {
         let answer = policy(settings, entry, seat);
         let Some(milder) = self.milder(entry).filter(|_| answer.decision == PolicyDecision::Allow) else {
             return answer;
         };
-        let before = policy_of_class(settings, entry, seat, milder.was);
-        let decision = match before.decision {
-            PolicyDecision::Allow => return answer,
-            PolicyDecision::Type => PolicyDecision::Type,
-            PolicyDecision::Ask | PolicyDecision::Deny => PolicyDecision::Ask,
-        };
-        let Milder { was, since } = milder;
-        let (now, since) = (entry.class(), since.rfc3339_seconds());
-        let by = format!("its hints turned milder since {since} ({was} -> {now}), nobody has looked; {}", before.by);
+        // What was typed before is typed again; everything else is a question.
+        let before = policy_of_class(settings, entry, seat, milder.was).decision;
+        let decision = if before == PolicyDecision::Type { PolicyDecision::Type } else { PolicyDecision::Ask };
+        let (was, now, since) = (milder.was, entry.class(), milder.since.rfc3339_seconds());
+        let by = format!("its hints turned milder since {since} ({was} -> {now}), unseen; else {}", answer.by);
         PolicyAnswer { decision, by: by.into() }
     }
 
@@ -74,7 +70,7 @@ impl Standing {
     }
 
     fn milder(&self, entry: &Entry) -> Option<Milder> {
-        let key = (entry.server.clone(), entry.raw_name.clone());
+        let key = (entry.connection.clone(), entry.raw_name.clone());
         self.milder.get(&key).copied().filter(|milder| is_milder(milder.was, entry.class()))
     }
 }
