@@ -5,6 +5,8 @@
 
 mod approvals;
 mod ending;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 use std::collections::HashMap;
