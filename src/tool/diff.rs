@@ -123,8 +123,8 @@ mod tests {
                 Line::Same(text) | Line::Added(text) => Some(*text),
                 Line::Removed(_) => None,
             }).collect();
-            prop_assert_eq!(old, before);
-            prop_assert_eq!(new, after);
+            prop_assert_eq!(old, before.iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert_eq!(new, after.iter().map(String::as_str).collect::<Vec<_>>());
         }
     }
 }
