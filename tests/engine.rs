@@ -104,7 +104,7 @@ async fn bench_with(config: &str, attendance: Attendance) -> Bench {
         own_children: Vec::new(),
         connectors: HashMap::from([(ServerName::new("notes"), connector)]),
         first_notices: Vec::new(),
-        kept: Default::default(),
+        kept: start::Kept::default(),
     };
     let (handle, engine) = start::start(&config, options);
     let bench = Bench { handle, engine, server, trail, redactor };
@@ -506,7 +506,7 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
         own_children: Vec::new(),
         connectors: HashMap::from([(ServerName::new("notes"), connector)]),
         first_notices: Vec::new(),
-        kept: Default::default(),
+        kept: start::Kept::default(),
     };
     let (handle, engine) = start::start(&config, options);
     let mut snapshots = handle.snapshots();

@@ -26,6 +26,7 @@ use crewlet_tui::engine::start::{self, Eras, Kept, Options};
 use crewlet_tui::engine::status::Era;
 use crewlet_tui::secret::Redactor;
 use crewlet_tui::tool::Arguments;
+use crewlet_tui::tool::names::Names;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +71,8 @@ impl Bench {
 
     fn start_unready(text: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("config.yaml");
+        let file = folder.path().join("etc/config.yaml");
+        std::fs::create_dir(folder.path().join("etc")).unwrap();
         std::fs::write(&file, text).unwrap();
         let source = Source::File(file.clone());
         let loaded = config::load_source(&source).unwrap();
@@ -82,7 +84,7 @@ impl Bench {
             attendance: Attendance::Person,
             person: "person:ada".into(),
             audit: Audit::memory().0,
-            names: Default::default(),
+            names: Names::default(),
             names_changed: Box::new(|_| {}),
             redactor: Redactor::default(),
             log: mpsc::channel(1).1,
@@ -169,7 +171,10 @@ async fn a_file_that_cannot_be_used_changes_nothing_and_says_where() {
     for (text, expected) in [
         ("name: [\n".to_owned(), "config.yaml:"),
         (String::new(), "config.yaml:"),
-        (good[..good.len() - 4].to_owned(), "config.yaml:8: the file ends in the middle of a line"),
+        (
+            good.trim_end().strip_suffix("y\"]").unwrap().to_owned(),
+            "config.yaml:8: the file ends in the middle of a line",
+        ),
         (good.replace("command", "comand"), "config.yaml:4:5: error: mcp_servers[0].comand"),
     ] {
         let before = bench.handle.snapshot().notices.len();
@@ -186,7 +191,14 @@ async fn a_file_that_cannot_be_used_changes_nothing_and_says_where() {
     std::fs::write(&other, good.replace("name: Acme", "name: Acme Two")).unwrap();
     std::fs::rename(&other, &bench.file).unwrap();
     let snapshot = bench.told("nothing had to change", 0).await;
-    assert_eq!((&*snapshot.company, bench.pids()), ("Acme Two", pids));
+    assert_eq!((&*snapshot.company, bench.pids()), ("Acme Two", pids.clone()));
+    // The whole folder goes and comes back.
+    std::fs::remove_dir_all(bench.file.parent().unwrap()).unwrap();
+    bench.told("cannot read", 1).await;
+    std::fs::create_dir(bench.file.parent().unwrap()).unwrap();
+    bench.save(&good.replace("name: Acme", "name: Acme Three"));
+    let snapshot = bench.told("nothing had to change", 1).await;
+    assert_eq!((&*snapshot.company, bench.pids()), ("Acme Three", pids));
     bench.stop().await;
 }
 

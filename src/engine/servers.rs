@@ -55,6 +55,8 @@ pub(super) struct Server {
     after: Option<After>,
     /// The view that was published last, while it is still true.
     shown: Option<Arc<ServerView>>,
+    /// Its tools by class, counted once for each catalog.
+    by_class: Option<[usize; 4]>,
     peer: Option<PeerFacts>,
     starts: u32,
     calls: u64,
@@ -106,6 +108,7 @@ impl Server {
             stop,
             after: None,
             shown: None,
+            by_class: None,
             link,
             status,
             listing: None,
@@ -155,6 +158,12 @@ impl Server {
         self.after.take()
     }
 
+    /// Its supervisor has ended although nobody wanted it to.
+    pub(super) fn abandoned(&mut self) {
+        self.link = None;
+        self.shown = None;
+    }
+
     /// True when the configuration takes it down.
     pub(super) const fn is_leaving(&self) -> bool {
         self.after.is_some()
@@ -162,7 +171,6 @@ impl Server {
 
     /// The connection was started anew as `plan` says.
     pub(super) fn relaunched(&mut self, plan: Plan, launched: Launched) {
-        self.mark("the configuration changed");
         self.declared = plan.declared;
         self.needs = plan.needs;
         self.link = launched.link;
@@ -270,24 +278,19 @@ impl Server {
         if let Some(shown) = &self.shown {
             return shown.clone();
         }
-        let view = Arc::new(self.view(catalog));
+        let by_class = *self.by_class.get_or_insert_with(|| count(&self.declared.connection, catalog));
+        let view = Arc::new(self.view(by_class));
         self.shown = Some(view.clone());
         view
     }
 
-    /// The view has to be made anew.
+    /// There is another catalog.
     pub(super) fn look_again(&mut self) {
         self.shown = None;
+        self.by_class = None;
     }
 
-    fn view(&self, catalog: &Catalog) -> ServerView {
-        let mut tools_by_class = [0; 4];
-        for entry in catalog.entries().iter().filter(|entry| entry.connection == self.declared.connection) {
-            let index = EffectClass::ALL.iter().position(|class| *class == entry.class());
-            if let Some(count) = index.and_then(|index| tools_by_class.get_mut(index)) {
-                *count += 1;
-            }
-        }
+    fn view(&self, tools_by_class: [usize; 4]) -> ServerView {
         ServerView {
             connection: self.declared.connection.clone(),
             server: self.declared.server.clone(),
@@ -362,4 +365,16 @@ impl Server {
 /// Whether the configuration's own switch stayed as it was: then a person's switch counts.
 fn same_switch(before: &Needs, now: &Needs) -> bool {
     before.enabled == now.enabled
+}
+
+/// A connection's tools by class.
+fn count(connection: &ConnectionName, catalog: &Catalog) -> [usize; 4] {
+    let mut by_class = [0; 4];
+    for entry in catalog.entries().iter().filter(|entry| entry.connection == *connection) {
+        let index = EffectClass::ALL.iter().position(|class| *class == entry.class());
+        if let Some(count) = index.and_then(|index| by_class.get_mut(index)) {
+            *count += 1;
+        }
+    }
+    by_class
 }

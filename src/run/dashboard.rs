@@ -14,7 +14,6 @@ use crate::cli::{Exit, Global, complain};
 use crate::config::diagnostic;
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
-use crate::engine::handle::{Handle, Reload};
 use crate::logging::Stderr;
 use crate::secret::Redactor;
 use crate::tui;
@@ -62,7 +61,7 @@ fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut 
     runtime.block_on(async {
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
         let (handle, engine) = parts.start(document, attendance, None);
-        let watching = tokio::spawn(watched(document.clone(), handle.clone()));
+        let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let stop = CancellationToken::new();
         let screen = AssertUnwindSafe(tui::run(handle.clone(), options, stop.clone())).catch_unwind();
         tokio::pin!(screen);
@@ -81,16 +80,6 @@ fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut 
         end(handle, engine, &parts.audit).await;
         ended
     })
-}
-
-/// Keeps the engine at what the configuration file says.
-async fn watched(document: Document, engine: Handle) {
-    let source = document.config().source.clone();
-    if let Err(problem) = super::watch(source, document.text, document.loaded, engine.clone()).await {
-        tracing::warn!(reason = %problem, "config_not_watched");
-        // An engine that has ended needs no word of it.
-        let _ = engine.reload(Reload::Unwatched { problem: problem.into() }).await;
-    }
 }
 
 /// How the screen ended.

@@ -15,6 +15,7 @@ use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
+use super::Document;
 use crate::config::diagnostic::{Diagnostic, Severity};
 use crate::config::model::Source;
 use crate::config::{self, Loaded};
@@ -49,6 +50,16 @@ pub async fn watch(source: Source, text: Arc<str>, known: Arc<Loaded>, engine: H
             return Ok(());
         }
         watched.quiet().await;
+    }
+}
+
+/// Keeps an engine at what the configuration file says, and says so where it cannot. For a task of its own.
+pub(super) async fn keep_up(document: Document, engine: Handle) {
+    let source = document.config().source.clone();
+    if let Err(problem) = watch(source, document.text, document.loaded, engine.clone()).await {
+        tracing::warn!(reason = %problem, "config_not_watched");
+        // An engine that has ended needs no word of it.
+        let _ = engine.reload(Reload::Unwatched { problem: problem.into() }).await;
     }
 }
 
@@ -131,38 +142,55 @@ fn told(warnings: &[Diagnostic]) -> BTreeSet<String> {
 struct Watched {
     watcher: RecommendedWatcher,
     changed: Arc<Notify>,
-    /// The names that the file has in the folders: its own, and that of what it links to.
-    names: Arc<Mutex<BTreeSet<OsString>>>,
+    places: Arc<Mutex<Places>>,
+}
+
+/// What is looked for among the kernel's events.
+#[derive(Default)]
+struct Places {
+    /// The names that the file has in its folders: its own, and that of what it links to; and of folders that are
+    /// not there now.
+    names: BTreeSet<OsString>,
+    /// The folders that are watched: they can go as well.
     folders: BTreeSet<PathBuf>,
 }
 
 impl Watched {
     fn new(path: &Path) -> Result<Self, String> {
         let changed = Arc::new(Notify::new());
-        let names = Arc::new(Mutex::new(BTreeSet::new()));
-        let (tell, known) = (changed.clone(), names.clone());
+        let places = Arc::new(Mutex::new(Places::default()));
+        let (tell, known) = (changed.clone(), places.clone());
         let take = move |event: notify::Result<Event>| {
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             // An error may stand for lost events: better to look.
-            if event.is_err() || event.is_ok_and(|event| concerns(&event, &known)) {
+            if event.is_err() || event.is_ok_and(|event| known.concern(&event)) {
                 tell.notify_one();
             }
         };
         let watcher = notify::recommended_watcher(take).map_err(|error| cannot(path, &error))?;
-        Ok(Self { watcher, changed, names, folders: BTreeSet::new() })
+        Ok(Self { watcher, changed, places })
     }
 
-    /// Watches the folder of the file and, where it is a link, that of what it links to now.
+    /// Watches the folder of the file and, where it is a link, that of what it links to now; for a folder that is
+    /// not there the nearest one above it. Done for every load: a folder may be another one of the same name.
     fn follow(&mut self, path: &Path) -> Result<(), String> {
         let absolute = std::path::absolute(path).map_err(|error| cannot(path, &error))?;
-        let mut places = vec![absolute.clone()];
-        places.extend(std::fs::canonicalize(&absolute));
-        for place in places {
-            let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else { continue };
-            self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
-            if !self.folders.contains(folder) {
-                self.watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|error| cannot(path, &error))?;
-                self.folders.insert(folder.to_owned());
+        let mut files = vec![absolute.clone()];
+        files.extend(std::fs::canonicalize(&absolute));
+        for file in files {
+            let mut place = file.as_path();
+            while let (Some(folder), Some(name)) = (place.parent(), place.file_name()) {
+                let there = folder.is_dir();
+                {
+                    let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+                    places.names.insert(name.to_owned());
+                    places.folders.insert(folder.to_owned());
+                }
+                if there {
+                    self.watcher.watch(folder, RecursiveMode::NonRecursive).map_err(|error| cannot(path, &error))?;
+                    break;
+                }
+                place = folder;
             }
         }
         Ok(())
@@ -181,14 +209,18 @@ impl Watched {
     }
 }
 
-/// Whether an event can have changed what the file says. Reading it is an event as well.
-fn concerns(event: &Event, names: &BTreeSet<OsString>) -> bool {
-    let changes = match event.kind {
-        EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
-        _ => true,
-    };
-    let named = |path: &PathBuf| path.file_name().is_some_and(|name| names.contains(name));
-    changes && (event.need_rescan() || event.paths.iter().any(named))
+impl Places {
+    /// Whether an event can have changed what the file says. Reading it is an event as well.
+    fn concern(&self, event: &Event) -> bool {
+        let changes = match event.kind {
+            EventKind::Access(kind) => kind == AccessKind::Close(AccessMode::Write),
+            _ => true,
+        };
+        let named = |path: &PathBuf| {
+            self.folders.contains(path) || path.file_name().is_some_and(|name| self.names.contains(name))
+        };
+        changes && (event.need_rescan() || event.paths.iter().any(named))
+    }
 }
 
 fn cannot(path: &Path, error: &dyn std::fmt::Display) -> String {

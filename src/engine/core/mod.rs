@@ -42,6 +42,8 @@ pub(super) use ending::adopt;
 const PUBLISH_EVERY: Duration = Duration::from_millis(33);
 /// Log records kept for the log pane.
 const LOG_RECORDS: usize = 5_000;
+/// What they may weigh.
+const LOG_BYTES: usize = 8 << 20;
 /// Notices kept in a snapshot.
 const NOTICES: usize = 64;
 
@@ -128,7 +130,8 @@ impl Core {
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {
-                self.snapshot.log.push(record);
+                let bytes = size_of::<LogRecord>() + record.text.len();
+                self.snapshot.log.push_weighing(record, bytes);
                 self.dirty = true;
             }
             Some(_) = self.running.join_next(), if !self.running.is_empty() => {}
@@ -185,6 +188,7 @@ impl Core {
         match taken {
             Some(true) => {}
             Some(false) => self.notice(LogLevel::Warn, &format!("{connection} is busy; press the key again")),
+            None if control != Control::Disable && self.start_anew(connection) => {}
             None => {
                 let text = format!("{connection} cannot be started: mend its configuration");
                 self.notice(LogLevel::Warn, &text);
@@ -326,7 +330,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         policies: Arc::default(),
         tool_changes: Vec::new(),
         calls: Vec::new(),
-        log: Ring::new(LOG_RECORDS),
+        log: Ring::bounded(LOG_RECORDS, LOG_BYTES),
         log_dropped: 0,
         notices: Vec::new(),
         audit: AuditHealth::Good,

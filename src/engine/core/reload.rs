@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::config::model::{ApprovalSettings, Config, PlacedDecision};
+use crate::engine::connection::Initially;
 use crate::engine::handle::Reload;
 use crate::engine::launch::Plan;
 use crate::engine::servers::{Adapted, After, Server};
@@ -77,13 +78,18 @@ impl Core {
         self.snapshot.company = config.company.clone();
         let policy_before = self.outlets.settings.borrow().clone();
         summary.policy = !same_policy(&policy_before, &config.engine.approvals);
-        self.outlets.settings.send_replace(Arc::new(config.engine.approvals.clone()));
+        self.settings_changed(config.engine.approvals.clone());
         self.follow_links();
         self.replace_catalog();
         // Rules and names are looked at again once everything that was started has been listed.
         self.settled = false;
         self.settle();
         summary
+    }
+
+    /// Takes new rules: later calls are judged by them.
+    fn settings_changed(&mut self, settings: ApprovalSettings) {
+        self.outlets.settings.send_replace(Arc::new(settings));
     }
 
     fn adapt(&mut self, mut server: Server, plan: Plan, summary: &mut Summary) -> Server {
@@ -110,11 +116,31 @@ impl Core {
             return;
         }
         let mut server = self.servers.remove(index);
-        if !server.is_leaving() || self.follow_up(&mut server) {
+        let stays = if server.is_leaving() {
+            self.follow_up(&mut server)
+        } else {
+            server.abandoned();
+            true
+        };
+        if stays {
             self.servers.insert(index, server);
         }
         self.follow_links();
         self.replace_catalog();
+    }
+
+    /// Starts a connection that has no supervisor, where its configuration can be used now. False when it cannot.
+    pub(super) fn start_anew(&mut self, connection: &ConnectionName) -> bool {
+        let plans = self.fixed.launcher.plans(&self.config);
+        let plan = plans.into_iter().find(|plan| plan.declared.connection == *connection);
+        let Some(plan) = plan.filter(|plan| plan.unresolved().is_none()) else { return false };
+        let launched = self.fixed.launcher.launch(plan.clone(), Initially::Enabled, None, &mut self.connections);
+        if let Some(server) = self.servers.iter_mut().find(|server| server.declared.connection == *connection) {
+            server.relaunched(plan, launched);
+        }
+        self.follow_links();
+        self.dirty = true;
+        true
     }
 
     /// Does what has to follow the end of a connection. False when it is gone for good.
@@ -123,6 +149,7 @@ impl Core {
             Some(After::Anew(plan, initially)) => {
                 // What an earlier program spoke says nothing about another one.
                 let launched = self.fixed.launcher.launch((*plan).clone(), initially, None, &mut self.connections);
+                server.mark("the configuration changed");
                 server.relaunched(*plan, launched);
                 true
             }
