@@ -24,7 +24,7 @@ use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent, Handle};
-use crewlet_tui::engine::snapshot::{ApprovalView, CallPhase, Caller, Snapshot, Withdrawal};
+use crewlet_tui::engine::snapshot::{ApprovalView, CallPhase, Caller, DiffLine, Snapshot, ToolChangeKind, Withdrawal};
 use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
 use crewlet_tui::secret::Redactor;
@@ -517,4 +517,45 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
     assert!(headline.contains("MISSING_TOKEN is not set (mcp_servers[1].env.TOKEN"), "{headline}");
     handle.send(Command::Shutdown).unwrap();
     engine.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_definition_is_shown_line_by_line() {
+    let bench = bench().await;
+    let changed = json!({
+        "name": "get", "description": "a tool\nthat says more", "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": false},
+    });
+    bench.server.change_tools([changed, tool("fresh", json!({})), delete()]).await;
+    let snapshot = bench.until(|snapshot| !snapshot.tool_changes.is_empty()).await;
+    let kinds: Vec<(&str, &str)> = snapshot
+        .tool_changes
+        .iter()
+        .map(|change| {
+            let kind = match &change.kind {
+                ToolChangeKind::Added => "added",
+                ToolChangeKind::Removed => "removed",
+                ToolChangeKind::Changed(_) => "changed",
+            };
+            (&*change.tool, kind)
+        })
+        .collect();
+    let expected =
+        [("append", "removed"), ("mystery", "removed"), ("put", "removed"), ("fresh", "added"), ("get", "changed")];
+    assert_eq!(kinds, expected);
+    let Some(ToolChangeKind::Changed(lines)) = snapshot.tool_changes.last().map(|change| &change.kind) else {
+        panic!("no difference")
+    };
+    let marked: Vec<String> = lines
+        .iter()
+        .filter_map(|line| match line {
+            DiffLine::Same(_) => None,
+            DiffLine::Removed(text) => Some(format!("-{text}")),
+            DiffLine::Added(text) => Some(format!("+{text}")),
+        })
+        .collect();
+    assert_eq!(marked, ["-read_only: yes", "+  that says more", "+read_only: no"]);
+    let told = snapshot.notices.last().map(|notice| notice.text.to_string());
+    assert_eq!(told.as_deref(), Some("notes: tools changed: 1 changed, 1 new, 3 gone"));
+    bench.stop().await;
 }

@@ -378,3 +378,47 @@ fn count(connection: &ConnectionName, catalog: &Catalog) -> [usize; 4] {
     }
     by_class
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(numbers: std::ops::Range<u32>, width: usize) -> ConnectionEvent {
+        let line = |number| (Timestamp::default(), LineKind::Stderr, format!("{number:0>width$}").into());
+        ConnectionEvent::Lines { lines: numbers.map(line).collect(), dropped: 0 }
+    }
+
+    fn server() -> Server {
+        let text = "mcp_servers:\n  - name: a\n    command: a\n";
+        let config = crate::config::load(text, &crate::config::Source::Demo).unwrap().config;
+        let launcher = super::super::launch::Launcher {
+            environment: Arc::new(std::collections::HashMap::<String, String>::new()),
+            redactor: crate::secret::Redactor::default(),
+            own_children: Vec::new(),
+            connectors: std::collections::HashMap::new(),
+            only: None,
+            events: tokio::sync::mpsc::channel(1).0,
+            shutdown: CancellationToken::new(),
+        };
+        let plan = launcher.plans(&config).remove(0);
+        let stop = CancellationToken::new();
+        Server::new(plan, Launched { link: None, status: ConnectionStatus::Disabled, stop })
+    }
+
+    #[test]
+    fn two_hundred_thousand_lines_are_kept_and_long_ones_fall_off_by_weight() {
+        let mut server = server();
+        for batch in 0..800 {
+            server.apply(lines(batch * 256..(batch + 1) * 256, 100));
+        }
+        let ring = &server.stderr;
+        assert!(ring.len() >= STDERR_LINES && ring.bytes() <= STDERR_BYTES, "{} {}", ring.len(), ring.bytes());
+        for batch in 0..40 {
+            server.apply(lines(batch * 256..(batch + 1) * 256, 8 << 10));
+        }
+        let ring = &server.stderr;
+        assert!(ring.bytes() <= STDERR_BYTES + 256 * (9 << 10), "{}", ring.bytes());
+        assert_eq!(ring.end(), 840 * 256, "numbers go on");
+        assert_eq!(ring.first(), ring.end() - ring.len() as u64, "how many fell off is known");
+    }
+}
