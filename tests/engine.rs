@@ -554,7 +554,7 @@ async fn a_changed_definition_is_shown_line_by_line() {
             DiffLine::Added(text) => Some(format!("+{text}")),
         })
         .collect();
-    assert_eq!(marked, ["-read_only: yes", "+  that says more", "+read_only: no"]);
+    assert_eq!(marked, ["+  that says more", "-  read only: yes", "+  read only: no"]);
     let told = snapshot.notices.last().map(|notice| notice.text.to_string());
     assert_eq!(told.as_deref(), Some("notes: tools changed: 1 changed, 1 new, 3 gone"));
     bench.stop().await;

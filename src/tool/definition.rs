@@ -1,57 +1,152 @@
-//! A tool's definition as lines of text: what a person reads, and what two states of a tool are compared by.
+//! A tool's definition as lines of text: what a person agrees to when they approve a call, in a form that can be
+//! kept, compared and drawn.
 //!
-//! Everything that consent is bound to is in it. The lines are sanitised; who shows them redacts them.
-
-use serde_json::Value;
+//! Covers what the fingerprint covers, in a stable order: two definitions with one fingerprint give the same lines.
+//! Every line is sanitised and redacted. The engine keeps these texts and compares them.
 
 use super::annotations::HintName;
 use super::entry::Entry;
+use super::json::canonical_value;
+use crate::secret::Redactor;
 use crate::text;
 
-/// Lines that are kept; what is beyond them is counted in the last one.
-const MAX_LINES: usize = 2_000;
+/// The longest definition that is kept, in bytes.
+const MOST_BYTES: usize = 64 << 10;
+/// The longest line that is kept, in bytes.
+const LINE_BYTES: usize = 4 << 10;
 
-/// The definition, part after part, each under its name.
-pub fn definition(entry: &Entry) -> Vec<String> {
-    let mut lines = vec![format!("name: {}", text::visible(&entry.raw_name))];
-    if !entry.title.is_empty() {
-        lines.push(format!("title: {}", text::visible(&entry.title)));
-    }
-    lines.push("description:".to_owned());
-    lines.extend(entry.description.lines().map(|line| format!("  {}", text::visible(line))));
+/// The lines of a tool's definition, joined by newlines. `identity` is the server's command line or URL as
+/// configured.
+pub fn definition(entry: &Entry, identity: &str, redactor: &Redactor) -> String {
+    let mut out = Lines { text: String::new(), redactor, cut: 0 };
+    out.push(&format!("tool: {}", entry.raw_name));
+    out.push(&format!("server: {} ({identity})", entry.server));
+    out.push(&format!("title: {}", entry.title));
+    out.push("description:");
+    entry.description.lines().for_each(|line| out.push(&format!("  {line}")));
+    out.push("hints:");
     for name in HintName::ALL {
-        let stated = entry.hints.effective.get(name);
-        let malformed =
-            if entry.hints.malformed.contains(&name) { " (sent as something else than true or false)" } else { "" };
-        lines.push(format!("{}: {}{malformed}", name.snake(), stated.as_str()));
+        let malformed = if entry.hints.malformed.contains(&name) { " (stated with a wrong type)" } else { "" };
+        out.push(&format!("  {}: {}{malformed}", name.words(), entry.hints.effective.get(name)));
     }
-    schema("input schema", &entry.input_schema, &mut lines);
-    if let Some(output) = &entry.output_schema {
-        schema("output schema", output, &mut lines);
+    out.push("input schema:");
+    pretty(&canonical_value(&entry.input_schema), |line| out.push(line));
+    if let Some(schema) = &entry.output_schema {
+        out.push("output schema:");
+        pretty(&canonical_value(schema), |line| out.push(line));
     }
-    if lines.len() > MAX_LINES {
-        let more = lines.len() - MAX_LINES + 1;
-        lines.truncate(MAX_LINES - 1);
-        lines.push(format!("… {more} more lines"));
+    if out.cut > 0 {
+        let note = format!("… {} bytes more, covered by {}", out.cut, entry.fingerprint);
+        out.text.push('\n');
+        out.text.push_str(&note);
     }
-    lines
+    out.text
 }
 
-fn schema(name: &str, schema: &Value, lines: &mut Vec<String>) {
-    lines.push(format!("{name}:"));
-    let pretty = serde_json::to_string_pretty(&sorted(schema)).unwrap_or_default();
-    lines.extend(pretty.lines().map(|line| format!("  {}", text::visible(line))));
+struct Lines<'r> {
+    text: String,
+    redactor: &'r Redactor,
+    cut: usize,
 }
 
-/// The same value with its keys in order: their order says nothing.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut members: Vec<_> = object.iter().collect();
-            members.sort_by_key(|(key, _)| *key);
-            Value::Object(members.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+impl Lines<'_> {
+    fn push(&mut self, line: &str) {
+        if self.text.len() + line.len().min(LINE_BYTES) > MOST_BYTES {
+            self.cut += line.len();
+            return;
         }
-        Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
-        other => other.clone(),
+        let redacted = self.redactor.redact(line);
+        let line = text::visible(&redacted);
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        let mut end = line.len().min(LINE_BYTES);
+        while !line.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.text.push_str(line.get(..end).unwrap_or_default());
+        self.cut += line.len() - end;
+    }
+}
+
+/// Canonical JSON, one member or item a line, indented by two spaces; without recursion, since schemas are foreign.
+fn pretty(canonical: &str, mut line: impl FnMut(&str)) {
+    /// Deeper levels are not moved further to the right.
+    const DEEPEST: usize = 32;
+    let indent = |depth: usize| "  ".repeat(depth.min(DEEPEST) + 1);
+    let (mut depth, mut quoted, mut escaped, mut current) = (0_usize, false, false, indent(0));
+    let mut characters = canonical.chars().peekable();
+    while let Some(c) = characters.next() {
+        if quoted {
+            current.push(c);
+            quoted = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+            continue;
+        }
+        match c {
+            '"' => {
+                quoted = true;
+                current.push(c);
+            }
+            '{' | '[' if characters.peek().is_some_and(|next| matches!(next, '}' | ']')) => {
+                current.push(c);
+                current.extend(characters.next());
+            }
+            '{' | '[' => {
+                current.push(c);
+                line(&current);
+                depth += 1;
+                current = indent(depth);
+            }
+            '}' | ']' => {
+                line(&current);
+                depth = depth.saturating_sub(1);
+                current = indent(depth);
+                current.push(c);
+            }
+            ',' => {
+                current.push(c);
+                line(&current);
+                current = indent(depth);
+            }
+            ':' => current.push_str(": "),
+            _ => current.push(c),
+        }
+    }
+    line(&current);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(json: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        pretty(json, |line| lines.push(line.to_owned()));
+        lines
+    }
+
+    #[test]
+    fn json_is_laid_out_line_by_line_and_strings_are_left_alone() {
+        assert_eq!(
+            lines(r#"{"a":{},"b":[1,"x,{\"y\\"],"c":[]}"#),
+            [
+                "  {",
+                r#"    "a": {},"#,
+                r#"    "b": ["#,
+                "      1,",
+                r#"      "x,{\"y\\""#,
+                "    ],",
+                r#"    "c": []"#,
+                "  }"
+            ]
+        );
+        assert_eq!(lines("true"), ["  true"]);
+    }
+
+    #[test]
+    fn nesting_costs_no_stack_and_bounded_width() {
+        let deep = format!("{}1{}", "[".repeat(50_000), "]".repeat(50_000));
+        assert!(lines(&deep).iter().all(|line| line.len() < 80));
     }
 }

@@ -9,7 +9,6 @@ pub mod catalog;
 pub mod classify;
 pub mod definition;
 pub mod delivery;
-pub mod diff;
 pub mod entry;
 pub mod form;
 pub mod json;

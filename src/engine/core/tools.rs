@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::clock::Timestamp;
+use crate::engine::gate::diff::diff;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
 use crate::engine::snapshot::{DiffLine, LogLevel, ToolChange, ToolChangeKind};
 use crate::ids::ConnectionName;
 use crate::tool::catalog::{Warning, wanted};
 use crate::tool::definition::definition;
-use crate::tool::diff::{Line, diff};
 use crate::tool::{Catalog, Entry};
 
 /// Changes of tools kept in a snapshot.
@@ -145,14 +145,10 @@ impl Core {
     }
 
     fn difference(&self, before: &Entry, now: &Entry) -> Vec<DiffLine> {
-        let (before, now) = (definition(before), definition(now));
-        let clean = |text: &str| self.fixed.pipeline.redactor.redact(text).as_ref().into();
-        let line = |line| match line {
-            Line::Same(text) => DiffLine::Same(clean(text)),
-            Line::Removed(text) => DiffLine::Removed(clean(text)),
-            Line::Added(text) => DiffLine::Added(clean(text)),
-        };
-        diff(&before, &now).into_iter().map(line).collect()
+        let server = self.servers.iter().find(|server| server.declared.connection == now.connection);
+        let identity = server.map_or("", |server| &server.declared.identity);
+        let redactor = &self.fixed.pipeline.redactor;
+        diff(&definition(before, identity, redactor), &definition(now, identity, redactor))
     }
 
     /// Keeps the lines of all servers together within their bound: the server that has most loses its oldest.

@@ -4,6 +4,7 @@
 //! a [`Permit`].
 
 pub mod desk;
+pub mod diff;
 pub mod permit;
 pub mod policy;
 #[cfg(test)]
