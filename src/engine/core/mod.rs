@@ -4,10 +4,11 @@
 //! for a server.
 
 mod ending;
+mod events;
 mod reload;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,7 +90,7 @@ pub(super) struct Core {
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
-    pub(super) warned: Vec<Warning>,
+    pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
     pub(super) eras: Eras,
@@ -248,6 +249,7 @@ impl Core {
         let position = self.servers.iter().position(|server| server.declared.connection == *connection);
         let Some(index) = position else { return };
         let Some(server) = self.servers.get_mut(index) else { return };
+        events::log(&server.declared, &event, server.listing.as_ref().map_or(0, |listing| listing.tools.len()));
         let effect = server.apply(event);
         let gone = matches!(
             server.status,
