@@ -60,6 +60,7 @@ fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut 
     runtime.block_on(async {
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
         let (handle, engine) = parts.start(document, attendance, None);
+        let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let stop = CancellationToken::new();
         let screen = AssertUnwindSafe(tui::run(handle.clone(), options, stop.clone())).catch_unwind();
         tokio::pin!(screen);
@@ -74,7 +75,8 @@ fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut 
                 }
             }
         };
-        end(handle, engine).await;
+        watching.abort();
+        end(handle, engine, &parts.audit).await;
         ended
     })
 }

@@ -117,6 +117,7 @@ impl Setup {
             own_children: Vec::new(),
             connectors: HashMap::from([(ServerName::new("notes"), connector)]),
             first_notices: Vec::new(),
+            kept: start::Kept::default(),
         };
         let (handle, engine) = start::start(&config, options);
         let bench = Bench { handle, engine, server, trail, redactor, pins };
