@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{CallArgs, Exit, Global, complain, print, prompt};
+use super::{CallArgs, Exit, Global, complain, print_foreign, print_json, prompt};
 use crate::engine::handle::{CallReport, CallRequest, Consent};
 use crate::engine::snapshot::{CallPhase, Caller};
 use crate::run::{self, OneShot, Wanted};
@@ -67,10 +67,9 @@ fn finish(report: &CallReport, json: bool) -> Exit {
         _ => Exit::Failed,
     };
     if json {
-        print(&format!("{:#}\n", as_json(report)));
+        print_json(&as_json(report));
     } else if let Some(output) = &report.output {
-        let text = output::as_text(output);
-        print(&if text.ends_with('\n') { text } else { format!("{text}\n") });
+        print_foreign(&output::as_text(output));
     }
     if exit != Exit::Fine && report.output.is_none() {
         complain(&report.message);

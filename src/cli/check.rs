@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Exit, Global, complain, print};
+use super::{Exit, Global, complain, print, print_json};
 use crate::config::diagnostic::{self, Diagnostic, Severity};
 use crate::config::resolve::Owner;
 use crate::engine::snapshot::Snapshot;
@@ -85,8 +85,7 @@ fn report(diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
             .iter()
             .map(|row| json!({"name": row.name, "status": row.status, "reason": row.reason, "tools": row.tools}))
             .collect();
-        let report = json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows});
-        print(&format!("{report:#}\n"));
+        print_json(&json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows}));
         return;
     }
     if !diagnostics.is_empty() {

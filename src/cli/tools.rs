@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Exit, Global, complain, print};
+use super::{Exit, Global, complain, print, print_json};
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy;
 use crate::engine::snapshot::Snapshot;
@@ -39,12 +39,11 @@ fn print_tools(session: &OneShot, seat: Option<&str>, json: bool) -> Exit {
             }
         }
     }
-    let text = if json {
-        format!("{:#}\n", as_json(&snapshot, &session.approvals, seat.as_ref()))
+    if json {
+        print_json(&as_json(&snapshot, &session.approvals, seat.as_ref()));
     } else {
-        as_table(&snapshot)
-    };
-    print(&text);
+        print(&as_table(&snapshot));
+    }
     if up == 0 && !snapshot.servers.is_empty() { Exit::Failed } else { Exit::Fine }
 }
 

@@ -1,9 +1,9 @@
 //! Starting an engine: from a configuration to supervised connections, a core and a handle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +27,6 @@ use crate::config::model::{self, Config, Unresolved};
 use crate::config::resolve::{Resolved, ResolvedTransport};
 use crate::ids::{ConnectionName, ServerName};
 use crate::secret::{Redactor, Secret};
-use crate::tool::Catalog;
 use crate::tool::names::Names;
 
 const COMMANDS: usize = 64;
@@ -84,19 +83,15 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let (connections_in, connection_events) = mpsc::channel(EVENTS);
     let read_only = options.attendance == Attendance::ReadOnly;
     let snapshot = first_snapshot(config.company.clone(), config.source.file_name(), read_only);
-    let (snapshots_in, snapshots) = watch::channel(Arc::new(snapshot.clone()));
-    let (catalog_in, catalog) = watch::channel(Arc::new(Catalog::default()));
-    let (links_in, links) = watch::channel(Arc::new(HashMap::new()));
-    let settings = Arc::new(config.engine.approvals.clone());
-    let (settings_in, settings_out) = watch::channel(settings.clone());
-    let (standing_in, standing) = watch::channel(Arc::default());
+    let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
+    let snapshots = outlets.snapshots.subscribe();
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
     let pipeline = Pipeline {
-        catalog,
-        links,
-        settings: settings_out,
-        standing,
+        catalog: outlets.catalog.subscribe(),
+        links: outlets.links.subscribe(),
+        settings: outlets.settings.subscribe(),
+        standing: outlets.standing.subscribe(),
         audit: options.audit.clone(),
         core: call_events_in,
         redactor: options.redactor,
@@ -116,13 +111,7 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
             log: options.log,
             audit: options.audit.health(),
         },
-        outlets: Outlets {
-            snapshots: snapshots_in,
-            catalog: catalog_in,
-            links: links_in,
-            settings: settings_in,
-            standing: standing_in,
-        },
+        outlets,
         fixed: Fixed {
             pipeline,
             names_changed: options.names_changed,
@@ -138,7 +127,7 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
-        warned: Vec::new(),
+        warned: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),

@@ -12,6 +12,7 @@ use crate::cli::{Exit, Global};
 use crate::config::diagnostic::{self, Severity};
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
+use crate::engine::connection::watchdog;
 use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
@@ -129,6 +130,9 @@ impl Parts {
     ) -> (Handle, JoinHandle<()>) {
         let (state, pins_state) = (self.state.clone(), self.state.clone());
         let demo = self.state.demo();
+        if let Err(error) = watchdog::start() {
+            tracing::warn!(%error, "watchdog_not_started");
+        }
         let dropped = self.logging.dropped.clone();
         // What is left behind is a feed that has ended.
         let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);

@@ -5,11 +5,12 @@
 
 mod approvals;
 mod ending;
+mod events;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -66,6 +67,19 @@ pub(super) struct Outlets {
     pub(super) standing: watch::Sender<Arc<Standing>>,
 }
 
+impl Outlets {
+    /// With no tools and no connections yet.
+    pub(super) fn new(snapshot: &Snapshot, settings: ApprovalSettings) -> Self {
+        Self {
+            snapshots: watch::channel(Arc::new(snapshot.clone())).0,
+            catalog: watch::channel(Arc::default()).0,
+            links: watch::channel(Arc::default()).0,
+            settings: watch::channel(Arc::new(settings)).0,
+            standing: watch::channel(Arc::default()).0,
+        }
+    }
+}
+
 /// What does not change over the run.
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
@@ -92,7 +106,7 @@ pub(super) struct Core {
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
-    pub(super) warned: Vec<Warning>,
+    pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) stale: Vec<bool>,
     pub(super) dirty: bool,
@@ -232,6 +246,7 @@ impl Core {
         let position = self.servers.iter().position(|server| server.declared.connection == *connection);
         let Some(index) = position else { return };
         let Some(server) = self.servers.get_mut(index) else { return };
+        events::log(&server.declared, &event, server.listing.as_ref().map_or(0, |listing| listing.tools.len()));
         let effect = server.apply(event);
         let gone = matches!(
             server.status,
