@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::Document;
 use crate::cli::{Exit, Global};
-use crate::config::diagnostic::{self, Severity};
+use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
 use crate::engine::connection::watchdog;
@@ -90,7 +90,7 @@ pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
     if let Some(path) = &global.state_dir {
         return Ok(path.clone());
     }
-    let document = super::load(global).map_err(|problems| (Exit::Config, diagnostic::render(&problems)))?;
+    let document = super::load(global).map_err(|problems| (Exit::Config, super::explain(global, &problems)))?;
     state_path(global, &document).map_err(|problem| (Exit::Failed, problem))
 }
 
