@@ -32,7 +32,7 @@ use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::{CallRequest, Consent};
-use crewlet_tui::engine::snapshot::{CallPhase, Caller, DiffLine, ToolChangeKind, Withdrawal};
+use crewlet_tui::engine::snapshot::{CallPhase, Caller, DiffLine, Tier, ToolChangeKind, Withdrawal};
 use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
 use crewlet_tui::secret::Redactor;
@@ -177,6 +177,8 @@ async fn a_tool_that_turns_milder_while_a_call_waits_is_asked_about_anew() {
     bench.server.change_tools([milder]).await;
     let second = bench.question_after(&first).await;
     assert_ne!(first.entry.fingerprint, second.entry.fingerprint);
+    assert!(second.change.as_ref().is_some_and(|change| change.lines.len() > 5), "the difference is on the card");
+    assert_eq!(second.tier, Tier::Arm, "as severe as it was");
     assert_eq!(second.arguments.canonical(), r#"{"id":"a"}"#, "confirm is set for destructive tools only");
     bench.decide(&first, Verdict::Approve);
     bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("too late"))).await;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +29,6 @@ use crate::config::expand::Environment;
 use crate::config::model::Config;
 use crate::ids::ServerName;
 use crate::secret::Redactor;
-use crate::tool::Catalog;
 use crate::tool::names::Names;
 
 const COMMANDS: usize = 64;
@@ -96,11 +95,8 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (inlets, senders) = inlets(options.log, &options.audit);
     let snapshot = first_snapshot(config, options.attendance);
-    let (snapshots_in, snapshots) = watch::channel(Arc::new(snapshot.clone()));
-    let (catalog_in, catalog) = watch::channel(Arc::new(Catalog::default()));
-    let (links_in, links) = watch::channel(Arc::new(HashMap::new()));
-    let (standing_in, standing) = watch::channel(Arc::default());
-    let (settings_in, settings) = watch::channel(Arc::new(config.engine.approvals.clone()));
+    let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
+    let snapshots = outlets.snapshots.subscribe();
     let launcher = Launcher {
         environment: options.environment,
         redactor: options.redactor.clone(),
@@ -113,10 +109,10 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let mut tasks = JoinSet::new();
     let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
     let pipeline = Pipeline {
-        catalog,
-        links,
-        settings,
-        standing,
+        catalog: outlets.catalog.subscribe(),
+        links: outlets.links.subscribe(),
+        settings: outlets.settings.subscribe(),
+        standing: outlets.standing.subscribe(),
         audit: options.audit,
         core: senders.call_events,
         redactor: options.redactor,
@@ -129,13 +125,7 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
         servers,
         names: options.names,
         inlets,
-        outlets: Outlets {
-            snapshots: snapshots_in,
-            catalog: catalog_in,
-            links: links_in,
-            settings: settings_in,
-            standing: standing_in,
-        },
+        outlets,
         fixed: Fixed {
             pipeline,
             launcher,

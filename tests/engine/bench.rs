@@ -47,6 +47,7 @@ pub struct Bench {
     pub pins: Arc<Mutex<Pins>>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better with json! in place")]
 pub fn tool(name: &str, annotations: Value) -> Value {
     json!({"name": name, "description": "a tool", "inputSchema": {"type": "object"}, "annotations": annotations})
 }
@@ -106,7 +107,7 @@ impl Setup {
             attendance: self.attendance,
             person: "person:ada".into(),
             audit,
-            names: Default::default(),
+            names: crewlet_tui::tool::names::Names::default(),
             names_changed: Box::new(|_| {}),
             pins: self.pins,
             pins_changed: Box::new(move |pins| *saved.lock().expect("pins") = pins.clone()),

@@ -74,6 +74,19 @@ pub(super) struct Outlets {
     pub(super) standing: watch::Sender<Arc<Standing>>,
 }
 
+impl Outlets {
+    /// With no tools and no connections yet.
+    pub(super) fn new(snapshot: &Snapshot, settings: ApprovalSettings) -> Self {
+        Self {
+            snapshots: watch::channel(Arc::new(snapshot.clone())).0,
+            catalog: watch::channel(Arc::default()).0,
+            links: watch::channel(Arc::default()).0,
+            settings: watch::channel(Arc::new(settings)).0,
+            standing: watch::channel(Arc::default()).0,
+        }
+    }
+}
+
 /// What does not change over the run.
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
