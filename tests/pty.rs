@@ -8,7 +8,7 @@
     clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
-#![allow(missing_docs, reason = "fields that say what they are")]
+#![allow(clippy::string_slice, missing_docs, reason = "ASCII, and fields that say what they are")]
 
 #[path = "pty/deciding.rs"]
 mod deciding;

@@ -243,7 +243,7 @@ fn set_size(master: &OwnedFd, Size(columns, rows): Size) {
 
 fn read_all(master: &OwnedFd, shared: &(Mutex<Seen>, Condvar)) {
     let mut source = File::from(master.try_clone().expect("a copy"));
-    let mut buffer = [0; 65536];
+    let mut buffer = vec![0; 65536];
     loop {
         // The other side's last descriptor closing is an error on Linux, not an end of file.
         let count = source.read(&mut buffer).unwrap_or(0);
