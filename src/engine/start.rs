@@ -1,6 +1,6 @@
 //! Starting an engine: from a configuration to supervised connections, a core and a handle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -109,7 +109,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
-        warned: Vec::new(),
+        warned: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),

@@ -1,6 +1,6 @@
 //! The composition root: the only place that builds both the engine and the screen.
 //!
-//! Commands call [`one_shot`] or [`dashboard`]; nothing else knows how the parts are put together.
+//! Commands call [`one_shot()`] or [`dashboard()`]; nothing else knows how the parts are put together.
 
 mod dashboard;
 mod document;

@@ -5,7 +5,7 @@
 //! are remembered per (server, raw name), and the incumbent wins: a name that somebody learnt keeps meaning the
 //! same tool when servers come and go. The engine keeps the remembered names in its state folder.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct Named {
 pub type ByTool = HashMap<(Arc<str>, Arc<str>), Named>;
 
 /// A tool that could not have the name it wanted.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Collision {
     /// The name.
     pub wanted: Arc<str>,
@@ -53,11 +53,32 @@ pub struct Wanted {
 
 /// The remembered names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Names {
-    remembered: BTreeSet<Remembered>,
+    /// By server and raw name.
+    remembered: BTreeMap<(Arc<str>, Arc<str>), Remembered>,
 }
 
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+/// The remembered names as they stand in the file: a list.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    remembered: Vec<Remembered>,
+}
+
+impl From<Stored> for Names {
+    fn from(stored: Stored) -> Self {
+        let by_tool = |names: Remembered| ((names.server.clone(), names.raw.clone()), names);
+        Self { remembered: stored.remembered.into_iter().map(by_tool).collect() }
+    }
+}
+
+impl From<Names> for Stored {
+    fn from(names: Names) -> Self {
+        Self { remembered: names.remembered.into_values().collect() }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Remembered {
     server: Arc<str>,
     raw: Arc<str>,
@@ -70,11 +91,9 @@ struct Remembered {
 impl Names {
     /// Names for all of `wanted`, by (server, raw name), and the collisions among them. Nothing is remembered yet.
     pub fn assign(&self, wanted: &[Wanted]) -> (ByTool, Vec<Collision>) {
-        let known: HashMap<(&str, &str), &Remembered> =
-            self.remembered.iter().map(|r| ((&*r.server, &*r.raw), r)).collect();
         let mut owners: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
         let mut exposed_taken: HashSet<Arc<str>> = HashSet::new();
-        for remembered in &self.remembered {
+        for remembered in self.remembered.values() {
             owners.insert(remembered.name.clone(), remembered.server.clone());
             exposed_taken.insert(remembered.exposed.clone());
         }
@@ -84,7 +103,7 @@ impl Names {
         order.sort();
         for tool in order {
             let key = (tool.server.clone(), tool.raw.clone());
-            if let Some(incumbent) = known.get(&(&*tool.server, &*tool.raw))
+            if let Some(incumbent) = self.remembered.get(&key)
                 && incumbent.wanted == tool.name
             {
                 let names = Named { name: incumbent.name.clone(), exposed: incumbent.exposed.clone() };
@@ -113,19 +132,21 @@ impl Names {
     /// Remembers the names of `wanted` as [`Names::assign`] gives them. True when that changed anything.
     pub fn remember(&mut self, wanted: &[Wanted]) -> bool {
         let (named, _) = self.assign(wanted);
-        let before = self.remembered.clone();
+        let mut changed = false;
         for tool in wanted {
-            let Some(names) = named.get(&(tool.server.clone(), tool.raw.clone())) else { continue };
-            self.remembered.retain(|r| !(r.server == tool.server && r.raw == tool.raw && r.wanted != tool.name));
-            self.remembered.insert(Remembered {
+            let key = (tool.server.clone(), tool.raw.clone());
+            let Some(names) = named.get(&key) else { continue };
+            let now = Remembered {
                 server: tool.server.clone(),
                 raw: tool.raw.clone(),
                 wanted: tool.name.clone(),
                 name: names.name.clone(),
                 exposed: names.exposed.clone(),
-            });
+            };
+            changed |= self.remembered.get(&key) != Some(&now);
+            self.remembered.insert(key, now);
         }
-        self.remembered != before
+        changed
     }
 }
 
@@ -171,7 +192,7 @@ mod tests {
 
     fn name_of(names: &Names, wanted: &[Wanted], server: &str, raw: &str) -> (String, String) {
         let (named, _) = names.assign(wanted);
-        let names = &named[&(Arc::from(server), Arc::from(raw))];
+        let names = &named[&(Arc::<str>::from(server), Arc::<str>::from(raw))];
         (names.name.to_string(), names.exposed.to_string())
     }
 
@@ -215,6 +236,16 @@ mod tests {
         }
         let (again, _) = Names::default().assign(&wanted);
         assert_eq!(named, again);
+    }
+
+    #[test]
+    fn twenty_thousand_names_survive_the_file() {
+        let wanted: Vec<Wanted> = (0..20_000).map(|index| want("a", &format!("tool_{index}"))).collect();
+        let mut names = Names::default();
+        assert!(names.remember(&wanted));
+        assert!(!names.remember(&wanted));
+        let text = serde_json::to_string(&names).unwrap();
+        assert_eq!(serde_json::from_str::<Names>(&text).unwrap(), names);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod ending;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,7 +80,7 @@ pub(super) struct Core {
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
-    pub(super) warned: Vec<Warning>,
+    pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) stale: Vec<bool>,
     pub(super) dirty: bool,

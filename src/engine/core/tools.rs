@@ -16,7 +16,7 @@ impl Core {
         for warning in warnings {
             if !self.warned.contains(&warning) {
                 self.warn(&warning);
-                self.warned.push(warning);
+                self.warned.insert(warning);
             }
         }
         let catalog = Arc::new(catalog);
