@@ -57,7 +57,7 @@ impl Options {
         let theme = load::Terminal::from_environment(environment).choose(&settings, own)?;
         let term = environment.get("TERM").unwrap_or_default();
         let title = !matches!(term.as_str(), "" | "dumb" | "linux");
-        let modes = Modes { mouse: settings.mouse, title };
+        let modes = Modes { mouse: settings.mouse, title, clipboard: title };
         Ok(Self { settings, theme, modes, zone: TimeZone::system() })
     }
 }
@@ -215,6 +215,10 @@ impl Screen {
                     if let Err(error) = self.handle.send(command) {
                         effects.extend(self.ui.update(Msg::NotSent(error), &self.snapshot, Moment::now()));
                     }
+                }
+                Effect::Copy(text) => {
+                    let copied = self.terminal.copy(&text).map_err(TerminalError::Io)?;
+                    effects.extend(self.ui.update(Msg::Copied(copied), &self.snapshot, Moment::now()));
                 }
                 Effect::Bell => self.terminal.bell().map_err(TerminalError::Io)?,
                 Effect::DropInput => drop_input(),

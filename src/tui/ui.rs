@@ -26,6 +26,7 @@ use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
 use super::panes::View;
+use super::terminal::clipboard::Copied;
 use super::theme::{Role, ascii};
 use super::widgets::cells::{put, row, to_cells, width};
 use super::widgets::confirm::{Answer, Confirm};
@@ -33,7 +34,7 @@ use super::widgets::help::Help;
 use super::widgets::status_bar::StatusBar;
 use super::{Draw, header};
 use crate::config::model::TuiSettings;
-use crate::engine::command::Command;
+use crate::engine::command::{Command, Export};
 use crate::engine::snapshot::{CallPhase, LogLevel, Snapshot};
 use crate::ids::ApprovalId;
 use crate::text;
@@ -53,6 +54,8 @@ pub struct Ui {
     bell: Bell,
     /// The last key, when it came and where it was meant for.
     last: Option<(KeyEvent, Instant, Context)>,
+    /// A search needs more steps: since the last one.
+    hunting: Option<Instant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,16 +82,19 @@ impl Ui {
             keymap,
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
+            hunting: None,
         }
     }
 
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
     pub fn update(&mut self, msg: Msg, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        let woken = msg == Msg::Wake;
         let effects = match msg {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
             Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
+            Msg::Copied(copied) => vec![said_of(copied)],
             Msg::Resumed => vec![Effect::Repaint],
             Msg::Resize(screen) => {
                 self.screen = screen;
@@ -96,7 +102,11 @@ impl Ui {
             }
             Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
-        let effects = self.tick(effects, snapshot, moment);
+        let mut effects = self.tick(effects, snapshot, moment);
+        if woken {
+            effects.extend(self.panes.advance(snapshot));
+        }
+        self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
             self.carry_out(effect, snapshot, moment, &mut out);
@@ -122,7 +132,7 @@ impl Ui {
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
         let may_open = self.may_open() && self.regions(snapshot).is_some();
         let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
-        [self.status.wake_at(), self.modals.wake_at(), opening].into_iter().flatten().min()
+        [self.status.wake_at(), self.modals.wake_at(), opening, self.hunting].into_iter().flatten().min()
     }
 
     /// How often the picture changes by itself.
@@ -253,6 +263,7 @@ impl Ui {
                 }
                 Vec::new()
             }
+            Some(Intent::Diagnostics) => vec![Effect::Send(Command::Export(Export::Diagnostics))],
             Some(Intent::OpenOldest) => match snapshot.approvals.first() {
                 Some(oldest) => vec![Effect::OpenCard(oldest.id)],
                 None => vec![Effect::Say("nothing waits for a decision".into())],
@@ -323,7 +334,13 @@ impl Ui {
                 self.attention.own_call(call.clone());
                 out.push(effect);
             }
-            Effect::Send(_) | Effect::Bell | Effect::DropInput | Effect::Repaint | Effect::Suspend | Effect::Leave => {
+            Effect::Copy(_)
+            | Effect::Send(_)
+            | Effect::Bell
+            | Effect::DropInput
+            | Effect::Repaint
+            | Effect::Suspend
+            | Effect::Leave => {
                 out.push(effect);
             }
         }
@@ -350,6 +367,16 @@ impl Ui {
 
     fn may_open(&self) -> bool {
         self.modals.is_empty() && !self.panes.typing()
+    }
+}
+
+fn said_of(copied: Copied) -> Effect {
+    match copied {
+        Copied::Lines(lines) => Effect::Say(format!("{} sent to the clipboard", plural(lines, "line")).into()),
+        Copied::Cut(lines) => {
+            Effect::Say(format!("only the first {} went to the clipboard", plural(lines, "line")).into())
+        }
+        Copied::Unsupported => Effect::Complain("this terminal has no clipboard: S saves to a file".into()),
     }
 }
 

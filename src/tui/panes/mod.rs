@@ -4,6 +4,7 @@ pub mod approvals;
 pub mod calls;
 mod columns;
 mod detail;
+mod feed;
 mod filter;
 pub mod log;
 mod pick;
