@@ -8,6 +8,6 @@ mod one_shot;
 mod parts;
 
 pub use dashboard::dashboard;
-pub use document::{Document, load, screen};
+pub use document::{Document, explain, load, screen};
 pub use one_shot::{OneShot, Wanted, one_shot};
 pub use parts::{prepare_process, state_folder, user};

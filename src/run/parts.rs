@@ -9,9 +9,10 @@ use tokio::task::JoinHandle;
 
 use super::Document;
 use crate::cli::{Exit, Global};
-use crate::config::diagnostic::{self, Severity};
+use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
+use crate::engine::connection::watchdog;
 use crate::engine::gate::Attendance;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::LogLevel;
@@ -84,7 +85,7 @@ pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
     if let Some(path) = &global.state_dir {
         return Ok(path.clone());
     }
-    let document = super::load(global).map_err(|problems| (Exit::Config, diagnostic::render(&problems)))?;
+    let document = super::load(global).map_err(|problems| (Exit::Config, super::explain(global, &problems)))?;
     state_path(global, &document).map_err(|problem| (Exit::Failed, problem))
 }
 
@@ -124,6 +125,9 @@ impl Parts {
     ) -> (Handle, JoinHandle<()>) {
         let state = self.state.clone();
         let demo = self.state.demo();
+        if let Err(error) = watchdog::start() {
+            tracing::warn!(%error, "watchdog_not_started");
+        }
         let dropped = self.logging.dropped.clone();
         // What is left behind is a feed that has ended.
         let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);

@@ -14,6 +14,8 @@ use super::arguments::Digest;
 
 /// The longest exposed name, in characters.
 const MAX_EXPOSED: usize = 64;
+/// Names that are remembered for one server; beyond, only those that it lists now.
+const MAX_REMEMBERED: usize = 10_000;
 
 /// The two names of a tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -146,7 +148,21 @@ impl Names {
             changed |= self.remembered.get(&key) != Some(&now);
             self.remembered.insert(key, now);
         }
+        self.forget(&named);
         changed
+    }
+
+    /// A server that lists other names each time must not fill the memory of all: over the cap, its names that are
+    /// not listed now are forgotten.
+    fn forget(&mut self, listed: &ByTool) {
+        let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
+        for (server, _) in self.remembered.keys() {
+            *counts.entry(server.clone()).or_default() += 1;
+        }
+        if counts.values().any(|count| *count > MAX_REMEMBERED) {
+            let over = |server: &Arc<str>| counts.get(server).is_some_and(|count| *count > MAX_REMEMBERED);
+            self.remembered.retain(|tool, _| !over(&tool.0) || listed.contains_key(tool));
+        }
     }
 }
 
@@ -246,6 +262,18 @@ mod tests {
         assert!(!names.remember(&wanted));
         let text = serde_json::to_string(&names).unwrap();
         assert_eq!(serde_json::from_str::<Names>(&text).unwrap(), names);
+    }
+
+    #[test]
+    fn a_server_that_renames_its_tools_for_ever_is_forgotten_and_nobody_else() {
+        let mut names = Names::default();
+        names.remember(&[want("steady", "get")]);
+        for round in 0..4 {
+            let fresh: Vec<Wanted> = (0..4_000).map(|index| want("churn", &format!("{round}_{index}"))).collect();
+            names.remember(&fresh);
+        }
+        assert!(names.remembered.len() <= MAX_REMEMBERED + 1, "{}", names.remembered.len());
+        assert!(!names.remember(&[want("steady", "get")]), "the steady one is still known");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! for a server.
 
 mod ending;
+mod events;
 mod tools;
 
 use std::collections::{HashMap, HashSet};
@@ -237,6 +238,7 @@ impl Core {
         let position = self.servers.iter().position(|server| server.declared.connection == *connection);
         let Some(index) = position else { return };
         let Some(server) = self.servers.get_mut(index) else { return };
+        events::log(&server.declared, &event, server.listing.as_ref().map_or(0, |listing| listing.tools.len()));
         let effect = server.apply(event);
         let gone = matches!(
             server.status,
