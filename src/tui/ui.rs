@@ -3,6 +3,7 @@
 //! Synchronous and without a terminal: the event loop gives it messages and carries effects out, tests do the same.
 
 mod attention;
+mod command;
 mod modals;
 mod panes;
 
@@ -15,6 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::attention::Attention;
+use self::command::Asked;
 use self::modals::Modals;
 use self::panes::Panes;
 use super::card::{Card, Outcome};
@@ -25,12 +27,13 @@ use super::intent::{Effect, Intent, Question};
 use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
-use super::panes::View;
+use super::panes::{Connect, View};
 use super::terminal::clipboard::Copied;
 use super::theme::{Role, ascii};
-use super::widgets::cells::{put, row, to_cells, width};
+use super::widgets::cells::{clear, put, row, to_cells, width};
 use super::widgets::confirm::{Answer, Confirm};
 use super::widgets::help::Help;
+use super::widgets::input::Input;
 use super::widgets::status_bar::StatusBar;
 use super::{Draw, header};
 use crate::config::model::TuiSettings;
@@ -185,6 +188,13 @@ impl Ui {
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
         self.modals.render(middle, buf, draw, at);
         self.status.render(buf, regions.foot, &hints, draw.theme);
+        if let Some(line) = &self.modals.command {
+            let foot = regions.foot;
+            clear(buf, foot);
+            put(buf, Rect { x: foot.x + 1, width: 1, ..foot }, ":", draw.theme.style(Role::Key));
+            let rest = Rect { x: foot.x + 2, width: foot.width.saturating_sub(3), ..foot };
+            line.render(buf, rest, draw.theme.style(Role::Text));
+        }
     }
 
     fn layout(&mut self, snapshot: &Snapshot) {
@@ -231,6 +241,16 @@ impl Ui {
             }
             return Vec::new();
         }
+        if self.modals.command.is_some() {
+            return self.command_key(intent, key, snapshot);
+        }
+        if let Some(connect) = &mut self.modals.connect {
+            let effects = intent.map_or(Some(Vec::new()), |intent| connect.apply(intent));
+            if effects.is_none() {
+                self.modals.connect = None;
+            }
+            return effects.unwrap_or_default();
+        }
         if let Some(confirm) = &self.modals.confirm {
             let answer = intent.and_then(|intent| confirm.apply(intent));
             if answer.is_some() {
@@ -252,6 +272,34 @@ impl Ui {
         self.pane_key(intent, key, snapshot)
     }
 
+    fn command_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        let line = match intent {
+            Some(Intent::Back) => {
+                self.modals.command = None;
+                return Vec::new();
+            }
+            Some(Intent::Submit) => self.modals.command.take().map(|line| line.text()).unwrap_or_default(),
+            _ => {
+                if let Some(line) = &mut self.modals.command {
+                    line.key(key);
+                }
+                return Vec::new();
+            }
+        };
+        match command::read(&line) {
+            Ok(Asked::Nothing) => {}
+            Ok(Asked::View(view)) => self.panes.show(view),
+            Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
+            Ok(Asked::Quit) => return quit(snapshot),
+            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &seat) {
+                Ok(connect) => self.modals.connect = Some(connect),
+                Err(why) => return vec![Effect::Complain(why.into())],
+            },
+            Err(why) => return vec![Effect::Complain(why.into())],
+        }
+        Vec::new()
+    }
+
     fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
         let typing = self.panes.typing();
         match intent {
@@ -261,6 +309,10 @@ impl Ui {
                 if let Some(view) = View::numbered(number) {
                     self.panes.show(view);
                 }
+                Vec::new()
+            }
+            Some(Intent::CommandLine) => {
+                self.modals.command = Some(Input::default());
                 Vec::new()
             }
             Some(Intent::Diagnostics) => vec![Effect::Send(Command::Export(Export::Diagnostics))],

@@ -76,6 +76,25 @@ fn colours_are_used_where_nothing_speaks_against_them() {
 }
 
 #[test]
+fn a_copy_goes_to_the_terminals_clipboard_where_there_is_one() {
+    for (term, sent) in [("xterm-256color", true), ("dumb", false)] {
+        let home = Home::new();
+        let pty = Pty::start(USUAL, |command| {
+            home.furnish(command);
+            command.env("TERM", term);
+        });
+        pty.until("the demo servers", |screen| screen.contains("4 ready"));
+        pty.keys("5");
+        pty.shows("server_starting");
+        pty.keys("c");
+        pty.shows(if sent { "sent to the clipboard" } else { "has no clipboard" });
+        pty.keys("q");
+        let raw = String::from_utf8_lossy(&pty.end().raw).into_owned();
+        assert_eq!(raw.contains("\x1b]52;c;"), sent, "{term}");
+    }
+}
+
+#[test]
 fn the_mouse_is_left_to_the_terminal() {
     let home = Home::new();
     let pty = home.ready(USUAL);

@@ -156,6 +156,7 @@ pub const TABLE: &[Row] = &[
     row(C::Help, I::PageDown, &[PAGE_DOWN, Key::char(' ')], "a page down"),
     row(C::Help, I::Top, &[HOME], "to the first line"),
     row(C::Help, I::Bottom, &[END], "to the last line"),
+    row(C::Help, I::Copy, &[Key::char('c')], "copy the lines to paste (of :connect)"),
     row(C::Filter, I::Submit, &[ENTER], "keep what is written").hint("keep"),
     row(C::Filter, I::Back, &[ESC], "leave it").hint("leave"),
 ];

@@ -19,7 +19,7 @@ use crate::tui::theme::Role;
 use crate::tui::widgets::text_view::{Line, Source};
 
 /// Cells of a server's name before its lines.
-const NAME: usize = 16;
+const NAME: usize = 14;
 /// Picked lines that may be gone from their servers before all are numbered anew.
 const GONE: usize = 4_096;
 

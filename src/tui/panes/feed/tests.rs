@@ -57,7 +57,7 @@ fn every_line_says_whose_it_is() {
     feed.look(&snapshot);
     let lines = FeedLines { feed: &feed, snapshot: &snapshot, style: STYLE };
     let leads: Vec<String> = (0..2).map(|n| lines.line(n).unwrap().lead[0].0.to_string()).collect();
-    assert_eq!(leads, ["a                 ", "a-rather-long-n…  "]);
+    assert_eq!(leads, ["a               ", "a-rather-long…  "]);
 }
 
 #[test]
