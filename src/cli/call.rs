@@ -18,6 +18,10 @@ const LONGEST: u64 = Arguments::MAX_BYTES as u64 + 1;
 
 /// Runs one call and prints what came back.
 pub(super) fn run(global: &Global, call: &CallArgs) -> Exit {
+    if global.read_only {
+        complain("refused: --read-only lets you look, not call");
+        return Exit::Refused;
+    }
     let arguments = match arguments(call.args.as_deref()) {
         Ok(arguments) => arguments,
         Err(problem) => {
