@@ -141,7 +141,7 @@ fn no_size_is_too_small_to_leave() {
     ] {
         let home = Home::new();
         let pty = home.dashboard(size);
-        pty.until_raw("the screen is up", |raw| raw.windows(8).any(|part| part == b"\x1b[?1049h"));
+        pty.until_raw("the first frame", |raw| raw.windows(8).any(|part| part == b"\x1b[?2026l"));
         if let Some(mark) = mark {
             pty.shows(mark);
         }

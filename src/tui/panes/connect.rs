@@ -100,7 +100,8 @@ impl Connect {
     }
 
     fn text(&self) -> Arc<str> {
-        self.lines.iter().map(|(program, line)| format!("# {program}\n{line}\n")).collect::<String>().into()
+        let blocks: Vec<String> = self.lines.iter().map(|(program, line)| format!("# {program}\n{line}\n")).collect();
+        blocks.concat().into()
     }
 
     fn area(&self, screen: Rect) -> Rect {

@@ -73,9 +73,8 @@ pub fn level_of(line: &StderrLine) -> LogLevel {
     static WARNING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?i)\bwarn(ing)?\b").ok());
     let says = |words: &Option<Regex>| words.as_ref().is_some_and(|words| words.is_match(&line.text));
     match line.kind {
-        LineKind::Mark => LogLevel::Warn,
         LineKind::Stderr | LineKind::Noise if says(&ERROR) => LogLevel::Error,
-        LineKind::Noise => LogLevel::Warn,
+        LineKind::Mark | LineKind::Noise => LogLevel::Warn,
         LineKind::Stderr if says(&WARNING) => LogLevel::Warn,
         LineKind::Stderr => LogLevel::Info,
     }

@@ -42,7 +42,7 @@ pub fn read(line: &str) -> Result<Asked, String> {
         (None, Some(only), None) => Some(only),
         _ => None,
     };
-    let most = if matches!(found, Some((_, Asked::Connect(_)))) { 1 } else { 0 };
+    let most = usize::from(matches!(found, Some((_, Asked::Connect(_)))));
     match found {
         Some((_, asked)) if rest.len() <= most => Ok(asked.clone()),
         _ => {
