@@ -162,7 +162,6 @@ impl Core {
     }
 
     /// Takes new rules: later calls are judged by them, and what waits is judged anew where they became stricter.
-    #[cfg_attr(not(test), allow(dead_code, reason = "for the reload of the configuration"))]
     pub(super) fn settings_changed(&mut self, settings: ApprovalSettings) {
         self.outlets.settings.send_replace(Arc::new(settings));
         self.judge_catalog();
