@@ -6,6 +6,7 @@ mod dashboard;
 mod document;
 mod one_shot;
 mod parts;
+mod saver;
 mod watch;
 
 pub use dashboard::dashboard;
