@@ -41,11 +41,13 @@ pub(super) struct StartError {
     /// True when one more start with `initialize` alone may end differently: the probe killed the server, or it
     /// locked on an era.
     pub try_legacy: bool,
+    /// What the server had said about itself by then.
+    pub facts: Option<PeerFacts>,
 }
 
 impl From<Trouble> for StartError {
     fn from(trouble: Trouble) -> Self {
-        Self { trouble, try_legacy: false }
+        Self { trouble, try_legacy: false, facts: None }
     }
 }
 
@@ -72,12 +74,13 @@ pub(super) async fn establish(
     tracing::info!(server = %spec.name, server_name, era, %revision, "server_initialized");
 
     let (listing, end) = beside(session, timeout(limit, tools::list(&client, settled.era, settled.tools))).await;
-    match (listing, end) {
-        (Ok(Ok(listing)), _) => Ok(Established { facts, listing, support: settled.tools }),
-        (Ok(Err(_)), Some(end)) => Err(Trouble::Ended(end).into()),
-        (Ok(Err(reason)), None) => Err(Trouble::Listing(reason).into()),
-        (Err(_elapsed), _) => Err(Trouble::ListTimedOut.into()),
-    }
+    let trouble = match (listing, end) {
+        (Ok(Ok(listing)), _) => return Ok(Established { facts, listing, support: settled.tools }),
+        (Ok(Err(_)), Some(end)) => Trouble::Ended(end),
+        (Ok(Err(reason)), None) => Trouble::Listing(reason),
+        (Err(_elapsed), _) => Trouble::ListTimedOut,
+    };
+    Err(StartError { facts: Some(facts), ..trouble.into() })
 }
 
 fn judge(error: HandshakeError, end: Option<LinkEnd>) -> StartError {
@@ -88,7 +91,7 @@ fn judge(error: HandshakeError, end: Option<LinkEnd>) -> StartError {
     };
     // A message over the limit or refused credentials were not the probe's fault.
     let by_itself = !matches!(trouble, Trouble::Ended(LinkEnd::TooLarge(_) | LinkEnd::Unauthorized(_)));
-    StartError { trouble, try_legacy: try_legacy && by_itself }
+    StartError { trouble, try_legacy: try_legacy && by_itself, facts: None }
 }
 
 /// Does `work` while the session lasts; when the session ends first, its requests fail, and so does the work.

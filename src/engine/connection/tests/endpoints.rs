@@ -13,29 +13,31 @@ use super::*;
 
 /// One request as it came in.
 #[derive(Clone, Debug)]
-struct Request {
-    verb: String,
-    headers: BTreeMap<String, String>,
-    body: Value,
+pub(super) struct Request {
+    pub verb: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+    /// The body as it came.
+    pub raw: String,
 }
 
 impl Request {
-    fn method(&self) -> &str {
+    pub fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 }
 
 /// Status, further header lines, body.
-type Response = (u16, String, String);
+pub(super) type Response = (u16, String, String);
 
 /// The endpoint's log and address.
-struct Endpoint {
-    address: SocketAddr,
-    heard: Arc<Mutex<Vec<Request>>>,
+pub(super) struct Endpoint {
+    pub address: SocketAddr,
+    pub heard: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Endpoint {
-    async fn start(answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static) -> Self {
+    pub async fn start(answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
@@ -49,7 +51,7 @@ impl Endpoint {
         Self { address, heard }
     }
 
-    fn spec(&self) -> ConnectionSpec {
+    pub fn spec(&self) -> ConnectionSpec {
         let url = format!("http://{}/mcp?key=canary-in-the-url", self.address);
         let headers = vec![(Arc::from("X-Key"), Secret::new("k-123"))];
         let display = format!("http://{}/mcp", self.address).into();
@@ -58,12 +60,12 @@ impl Endpoint {
         spec
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub fn seen(&self) -> Vec<String> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|request| format!("{} {}", request.verb, request.method()).trim().to_owned()).collect()
     }
 
-    fn requests(&self, method: &str) -> Vec<Request> {
+    pub fn requests(&self, method: &str) -> Vec<Request> {
         self.heard.lock().unwrap().iter().filter(|request| request.method() == method).cloned().collect()
     }
 }
@@ -85,7 +87,12 @@ async fn serve<F: Fn(&Request) -> Option<Response>>(stream: TcpStream, answer: A
     let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
-    let request = Request { verb, headers, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let request = Request {
+        verb,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+        raw: String::from_utf8(body).unwrap(),
+    };
     log.lock().unwrap().push(request.clone());
     if let Some((status, more, body)) = answer(&request) {
         let head = format!("HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n", body.len());
@@ -94,29 +101,29 @@ async fn serve<F: Fn(&Request) -> Option<Response>>(stream: TcpStream, answer: A
     let _ = stream.shutdown().await;
 }
 
-fn json_answer(body: &Value) -> Response {
+pub(super) fn json_answer(body: &Value) -> Response {
     (200, "Content-Type: application/json\r\n".to_owned(), body.to_string())
 }
 
-fn sse_answer(bodies: &[Value]) -> Response {
+pub(super) fn sse_answer(bodies: &[Value]) -> Response {
     let event = |body: &Value| format!(": hello\r\nevent: message\r\ndata: {body}\r\n\r\n");
     let events = bodies.iter().map(event).collect::<Vec<_>>().concat();
     (200, "Content-Type: text/event-stream; charset=utf-8\r\n".to_owned(), events)
 }
 
-fn refusal(status: u16) -> Response {
+pub(super) fn refusal(status: u16) -> Response {
     (status, "Content-Type: text/plain\r\n".to_owned(), "no".to_owned())
 }
 
-fn list(message: &Value) -> Value {
+pub(super) fn list(message: &Value) -> Value {
     result(message, json!({"tools": [{"name": "t"}, {"name": "odd", "annotations": {"readOnlyHint": "yes"}}, 7]}))
 }
 
-fn done(message: &Value) -> Value {
+pub(super) fn done(message: &Value) -> Value {
     result(message, json!({"content": [{"type": "text", "text": "done"}]}))
 }
 
-fn legacy(request: &Request) -> Response {
+pub(super) fn legacy(request: &Request) -> Response {
     let body = &request.body;
     match (request.verb.as_str(), request.method()) {
         ("POST", "server/discover") => refusal(400),
@@ -307,14 +314,14 @@ async fn forget_the_session(refusal: Response) {
     let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
     bench.ready().await;
     forgotten.store(true, std::sync::atomic::Ordering::SeqCst);
-    let refused = bench.call("t", "{}").await;
-    assert!(matches!(refused, Err(CallFailure::NotSent(_))), "it did not run: {refused:?}");
+    assert_eq!(text(bench.call("t", "{}").await), "done", "it did not run, and is sent once more");
     bench.ready().await;
-    assert_eq!(bench.words(), ["starting", "ready", "stopping", "starting", "ready"], "without a pause");
-    assert_eq!(text(bench.call("t", "{}").await), "done");
+    assert_eq!(bench.words(), ["starting", "ready", "starting", "ready"], "without a pause");
+    let since: Vec<_> = endpoint.seen().into_iter().skip_while(|seen| seen != "POST tools/call").collect();
+    let expected =
+        ["POST tools/call", "POST initialize", "POST notifications/initialized", "POST tools/list", "POST tools/call"];
+    assert_eq!(since.iter().filter(|seen| *seen != "GET").collect::<Vec<_>>(), expected);
     let initialize = endpoint.requests("initialize");
-    assert_eq!(initialize.len(), 2);
     assert!(initialize.iter().all(|request| !request.headers.contains_key("mcp-session-id")), "{initialize:?}");
-    assert_eq!(endpoint.requests("tools/list").len(), 2, "tools are listed again before ready");
     bench.stop().await;
 }
