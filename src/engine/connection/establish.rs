@@ -13,6 +13,7 @@ use super::ConnectionSpec;
 use super::failure::Trouble;
 use super::handshake::{self, HandshakeError, Settled};
 use super::lines::LineSink;
+use super::link::Carriage;
 use super::message::LinkEnd;
 use super::session::Session;
 use super::tools::{self, ToolSupport};
@@ -65,7 +66,7 @@ pub(super) async fn establish(
     let (settled, end) = beside(session, timeout(limit, handshake::settle(&client, known, patience))).await;
     let settled = match settled {
         Ok(Ok(settled)) => settled,
-        Ok(Err(error)) => return Err(judge(error, end)),
+        Ok(Err(error)) => return Err(judge(error, end, client.carriage())),
         Err(_elapsed) => return Err(Trouble::ConnectTimedOut.into()),
     };
     let facts = facts(sink, &settled, session.pid(), began.elapsed());
@@ -83,14 +84,18 @@ pub(super) async fn establish(
     Err(StartError { facts: Some(facts), ..trouble.into() })
 }
 
-fn judge(error: HandshakeError, end: Option<LinkEnd>) -> StartError {
+fn judge(error: HandshakeError, end: Option<LinkEnd>, carriage: Carriage) -> StartError {
     let try_legacy = matches!(error, HandshakeError::Ended { probing: true, .. } | HandshakeError::Locked(_));
     let trouble = match (error, end) {
         (HandshakeError::Ended { .. }, Some(end)) => Trouble::Ended(end),
         (error, _) => Trouble::Handshake(error),
     };
-    // A message over the limit or refused credentials were not the probe's fault.
-    let by_itself = !matches!(trouble, Trouble::Ended(LinkEnd::TooLarge(_) | LinkEnd::Unauthorized(_)));
+    // A message over the limit, refused credentials, an endpoint that cannot be reached: not the probe's fault.
+    let by_itself = match &trouble {
+        Trouble::Ended(LinkEnd::TooLarge(_) | LinkEnd::Unauthorized(_)) => false,
+        Trouble::Ended(LinkEnd::Broken(_)) => carriage == Carriage::Streams,
+        _ => true,
+    };
     StartError { trouble, try_legacy: try_legacy && by_itself, facts: None }
 }
 

@@ -70,3 +70,77 @@ async fn ask(client: &Client) -> Option<String> {
         Ok(_) | Err(_) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc;
+
+    use super::super::link::Frame;
+    use super::super::message::{Incoming, Lack, LinkEnd, Reached};
+    use super::*;
+
+    /// A client on a link whose other side is the test.
+    fn client() -> (Client, mpsc::Receiver<Frame>, mpsc::Sender<Incoming>) {
+        let (outgoing, frames) = mpsc::channel(8);
+        let (messages, incoming) = mpsc::channel(8);
+        let client = Client::new(outgoing, Carriage::Http);
+        client.settle_era(Era::Legacy);
+        tokio::spawn(client.clone().run(incoming));
+        (client, frames, messages)
+    }
+
+    /// Answers `answered` questions and none after them; says how many there were.
+    async fn answer(mut frames: mpsc::Receiver<Frame>, messages: mpsc::Sender<Incoming>, answered: usize) -> usize {
+        let mut asked = 0;
+        while let Some(frame) = frames.recv().await {
+            if !frame.text.contains("ping") || !frame.depart() {
+                continue;
+            }
+            asked += 1;
+            let id = serde_json::from_str::<serde_json::Value>(&frame.text).unwrap()["id"].as_u64().unwrap();
+            let (reached, fault) = (Reached::No, if asked <= answered { Fault::Status(404) } else { Fault::Unreachable });
+            let lack = Lack { reached, fault, reason: "cannot connect".to_owned() };
+            if messages.send(Incoming::Undelivered { id, lack }).await.is_err() {
+                break;
+            }
+        }
+        asked
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_quiet_endpoint_is_asked_now_and_then_and_two_misses_end_it() {
+        let (client, frames, messages) = client();
+        let other_side = tokio::spawn(answer(frames, messages.clone(), 3));
+        let began = Instant::now();
+        assert_eq!(run(&client).await, "cannot connect");
+        let took = began.elapsed();
+        assert!(took >= UNUSED * 4 && took < UNUSED * 6, "calm: {took:?}");
+        messages.send(Incoming::End(LinkEnd::Closed)).await.unwrap();
+        drop(client);
+        assert_eq!(other_side.await.unwrap(), 5, "three answers, two misses");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_in_use_is_noticed_within_a_minute_and_a_suspect_one_at_once() {
+        let (client, frames, messages) = client();
+        tokio::spawn(answer(frames, messages.clone(), 0));
+        client.note_call();
+        let began = Instant::now();
+        run(&client).await;
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+        let began = Instant::now();
+        messages.send(Incoming::Suspect).await.unwrap();
+        run(&client).await;
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_works_on_a_call_may_be_silent() {
+        let (client, mut frames, _messages) = client();
+        let (_call, frame) = client.prepare(Role::Ordinary, "tools/call", |_| "{}".to_owned());
+        client.queue(frame).await.unwrap();
+        tokio::spawn(async move { while frames.recv().await.is_some_and(|frame| frame.depart()) {} });
+        let silent = timeout(Duration::from_secs(600), run(&client)).await;
+        assert!(silent.is_err(), "{silent:?}");
+    }
+}

@@ -47,9 +47,14 @@ pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming
         };
         let error = endpoint.sink.clean(&reason);
         tracing::debug!(server = %endpoint.name, %error, "server_stream_ended");
-        pause = if began.elapsed() >= GROWN_UP { FIRST_PAUSE } else { LONGEST_PAUSE.min(pause * 2) };
+        pause = next_pause(pause, began.elapsed());
         sleep(pause).await;
     }
+}
+
+/// The pause after a stream that lived for `lived`, when the one before it was `pause`.
+fn next_pause(pause: Duration, lived: Duration) -> Duration {
+    if lived >= GROWN_UP { FIRST_PAUSE } else { LONGEST_PAUSE.min(pause * 2) }
 }
 
 async fn once(
@@ -88,5 +93,25 @@ async fn once(
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_die_young_are_opened_a_few_times_and_good_ones_at_once() {
+        for lived in [Duration::ZERO, Duration::from_secs(1)] {
+            let (mut clock, mut pause, mut opened) = (Duration::ZERO, FIRST_PAUSE, 0);
+            while clock <= Duration::from_secs(30) {
+                opened += 1;
+                pause = next_pause(pause, lived);
+                clock += lived + pause;
+            }
+            assert!((2..=10).contains(&opened), "{opened} in 30 s");
+        }
+        assert_eq!(next_pause(LONGEST_PAUSE, Duration::from_secs(30)), FIRST_PAUSE);
+        assert_eq!(next_pause(LONGEST_PAUSE, Duration::ZERO), LONGEST_PAUSE);
     }
 }

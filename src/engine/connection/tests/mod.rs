@@ -8,6 +8,8 @@ mod children;
 mod endpoints;
 mod handshakes;
 mod listings;
+mod remote;
+mod renewals;
 mod restarts;
 mod scripted;
 
