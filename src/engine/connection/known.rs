@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::http::mirror::Mirrored;
@@ -18,8 +17,7 @@ pub(super) struct KnownTools(HashMap<Arc<str>, KnownTool>);
 /// One of them.
 #[derive(Clone, Debug)]
 pub(super) struct KnownTool {
-    /// Stands for the whole definition as the server sent it, key order included: what is not byte for byte the
-    /// same counts as changed.
+    /// Stands for the whole definition as the server sent it: what is not byte for byte the same counts as changed.
     pub definition: Definition,
     /// Arguments that go among the headers as well.
     pub mirrored: Arc<[Mirrored]>,
@@ -31,9 +29,9 @@ pub(super) struct Definition([u8; 32]);
 
 impl KnownTools {
     /// Remembers the first tool of a name, like the listing does.
-    pub fn note(&mut self, name: &str, item: &Value, mirrored: Vec<Mirrored>) {
-        let definition = Definition(Sha256::digest(item.to_string()).into());
-        self.0.entry(name.into()).or_insert_with(|| KnownTool { definition, mirrored: mirrored.into() });
+    pub fn note(&mut self, name: &Arc<str>, item: &str, mirrored: Vec<Mirrored>) {
+        let definition = Definition(Sha256::digest(item).into());
+        self.0.entry(name.clone()).or_insert_with(|| KnownTool { definition, mirrored: mirrored.into() });
     }
 
     /// The tool of this name.

@@ -98,7 +98,8 @@ mod tests {
             }
             asked += 1;
             let id = serde_json::from_str::<serde_json::Value>(&frame.text).unwrap()["id"].as_u64().unwrap();
-            let (reached, fault) = (Reached::No, if asked <= answered { Fault::Status(404) } else { Fault::Unreachable });
+            let (reached, fault) =
+                (Reached::No, if asked <= answered { Fault::Status(404) } else { Fault::Unreachable });
             let lack = Lack { reached, fault, reason: "cannot connect".to_owned() };
             if messages.send(Incoming::Undelivered { id, lack }).await.is_err() {
                 break;

@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::client::{Answer, Client, Role};
 use super::http::mirror;
@@ -71,13 +72,13 @@ async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading
             Answer::Undelivered(lack) => return Err(lack.reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
         };
-        let page: Value = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
+        let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
         reading.add_page(&page)?;
         if reading.listing.cut.is_some() {
             return Ok(());
         }
-        cursor = match page.get("nextCursor") {
-            Some(Value::String(next)) if !next.is_empty() => Some(next.clone()),
+        cursor = match page.next_cursor.and_then(|next| serde_json::from_str::<String>(next.get()).ok()) {
+            Some(next) if !next.is_empty() => Some(next),
             _ => return Ok(()),
         };
         if let Some(next) = &cursor
@@ -91,44 +92,48 @@ async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading
     Ok(())
 }
 
+/// One page, its items still text: each is decoded for itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'p> {
+    #[serde(borrow)]
+    result_type: Option<&'p RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'p RawValue>,
+    #[serde(borrow)]
+    next_cursor: Option<&'p RawValue>,
+}
+
 impl Reading {
-    fn add_page(&mut self, page: &Value) -> Result<(), String> {
-        match page.get("resultType") {
-            None => {}
-            Some(Value::String(kind)) if kind == "complete" => {}
+    fn add_page(&mut self, page: &Page<'_>) -> Result<(), String> {
+        match page.result_type.map(RawValue::get) {
+            None | Some("\"complete\"" | "null") => {}
             Some(kind) => return Err(format!("the answer is of type {kind}, not a list")),
         }
-        let Some(Value::Array(items)) = page.get("tools") else {
-            return Err("the answer holds no list of tools".to_owned());
-        };
+        let items = page.tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+        let Some(items) = items else { return Err("the answer holds no list of tools".to_owned()) };
         for item in items {
             if self.listing.tools.len() + self.listing.rejected.len() >= MAX_TOOLS {
                 self.listing.cut = Some(format!("the server lists more than {MAX_TOOLS} tools").into());
                 return Ok(());
             }
-            self.add(item);
+            self.add(item.get());
         }
         Ok(())
     }
 
-    fn add(&mut self, item: &Value) {
-        let markings = match item.get("inputSchema") {
-            Some(schema) if self.mirrors => mirror::markings(schema),
-            _ => Ok(Vec::new()),
-        };
-        let name = item.get("name").and_then(Value::as_str);
+    fn add(&mut self, item: &str) {
+        let index = self.listing.tools.len() + self.listing.rejected.len();
+        let before = self.listing.tools.len();
+        self.listing.push_text(item);
+        let Some(tool) = self.listing.tools.get(before).cloned() else { return };
+        let markings = if self.mirrors { mirror::markings(&tool.input_schema) } else { Ok(Vec::new()) };
         match markings {
-            Ok(markings) => {
-                self.listing.push(item);
-                if let Some(name) = name {
-                    self.known.note(name, item, markings);
-                }
-            }
+            Ok(markings) => self.known.note(&tool.raw_name, item, markings),
             Err(reason) => {
-                let tool = name.map(crate::text::visible).unwrap_or_default();
-                tracing::warn!(%tool, %reason, "mcp_tool_refused");
-                let index = self.listing.tools.len() + self.listing.rejected.len();
-                let name = name.map(|name| name.chars().take(Listing::MAX_NAME_CHARS).collect::<String>().into());
+                tracing::warn!(tool = %crate::text::visible(&tool.raw_name), %reason, "mcp_tool_refused");
+                self.listing.tools.truncate(before);
+                let name = Some(tool.raw_name.clone());
                 self.listing.rejected.push(RejectedTool { index, name, reason: reason.into() });
             }
         }

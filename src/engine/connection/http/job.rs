@@ -169,8 +169,12 @@ impl Job {
         });
         let unknown = match &error {
             Some((id, error)) if status == 404 => self.id.is_none() || *id != self.id || error.code == -32001,
-            Some((_, error)) => status == 400 && error.code == SESSION_UNKNOWN,
-            None => status == 404,
+            Some((id, error)) => {
+                // Some SDKs use another code; what has no identifier of ours was refused before it was looked at.
+                let said = *id != self.id && error.message.to_lowercase().contains("session");
+                status == 400 && (error.code == SESSION_UNKNOWN || said)
+            }
+            None => status == 404 || (status == 400 && body.to_lowercase().contains("no valid session id")),
         };
         if unknown && sent.id.is_some() {
             tracing::info!(server = %self.endpoint.name, status_code = status, "http_session_lost");

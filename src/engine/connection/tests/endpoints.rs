@@ -361,9 +361,19 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_session_that_the_server_forgot_is_made_anew() {
-    let unknown = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no valid session"}});
-    let unknown = (400, "Content-Type: application/json\r\n".to_owned(), unknown.to_string());
-    for refusal in [refusal(404), unknown] {
+    let unknown = |id: Value, code: i64, message: &str| {
+        let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+        (400, "Content-Type: application/json\r\n".to_owned(), body.to_string())
+    };
+    let text = (400, "Content-Type: text/plain\r\n".to_owned(), "Bad Request: No valid session ID provided".to_owned());
+    let refusals = [
+        refusal(404),
+        unknown(Value::Null, -32000, "no"),
+        unknown(json!(4), -32000, "Bad Request: No valid session ID provided"),
+        unknown(json!("server-error"), -32600, "Bad Request: No valid session ID provided"),
+        text,
+    ];
+    for refusal in refusals {
         forget_the_session(refusal).await;
     }
 }
