@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Answer, Client, InFlight, Role};
+use super::client::{Answer, Client, Role};
+use super::flight::InFlight;
 use super::http::mirror;
 use super::message::{Fault, Reached};
 use super::{CallFailure, Reply, protocol};

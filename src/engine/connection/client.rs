@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
 use super::link::{Carriage, Frame, Ticket};
 use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
@@ -357,7 +358,8 @@ impl Client {
         self.0.ended.cancel();
     }
 
-    fn abandon(&self, id: u64, ticket: &Ticket, role: Role, reason: &str) -> Reached {
+    /// Gives a request up: not sent any more where it still waits, announced where it may have arrived.
+    pub(super) fn abandon(&self, id: u64, ticket: &Ticket, role: Role, reason: &str) -> Reached {
         let was_pending = self.lock().pending.remove(&id).is_some();
         if ticket.withdraw() {
             return Reached::No;
@@ -390,61 +392,10 @@ impl Client {
     }
 }
 
-/// The link is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct LinkOver;
-
 struct EndOnDrop(Client);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end(LinkEnd::Internal);
-    }
-}
-
-/// A request whose answer is waited for. Dropping it gives the request up.
-pub(super) struct InFlight {
-    client: Client,
-    id: u64,
-    ticket: Arc<Ticket>,
-    receiver: oneshot::Receiver<Answer>,
-    progress: Arc<Notify>,
-    role: Role,
-    over: bool,
-}
-
-impl InFlight {
-    /// What becomes of the request. Never comes back a second time.
-    pub async fn answer(&mut self) -> Answer {
-        if self.over {
-            return std::future::pending().await;
-        }
-        let answer = (&mut self.receiver).await;
-        self.over = true;
-        answer.unwrap_or_else(|_| Answer::Ended("the connection has ended".into()))
-    }
-
-    /// Notified at each sign of progress.
-    pub fn progress(&self) -> Arc<Notify> {
-        self.progress.clone()
-    }
-
-    /// Whether the request can have reached the other side; if not, from now on it cannot.
-    pub fn reached(&self) -> Reached {
-        if self.ticket.withdraw() { Reached::No } else { Reached::Perhaps }
-    }
-
-    /// Gives the request up, telling the server why, and says whether it can have reached it.
-    pub fn give_up(mut self, reason: &str) -> Reached {
-        self.over = true;
-        self.client.abandon(self.id, &self.ticket, self.role, reason)
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        if !self.over {
-            self.client.abandon(self.id, &self.ticket, self.role, "no longer wanted");
-        }
     }
 }

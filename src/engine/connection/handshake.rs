@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::client::{Answer, Client, InFlight, Role};
+use super::client::{Answer, Client, Role};
+use super::flight::InFlight;
 use super::message::{self, Fault, RpcError};
 use super::protocol::{self, LEGACY, MODERN};
 use super::tools::ToolSupport;

@@ -9,7 +9,7 @@
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
 //! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
-//! | `client`, `link`, `message`, `protocol` | requests and answers, and their text |
+//! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
 //! | `stdio`, `environment`, [`reaper`] | children: their environment, their groups, their end |
 //! | `stderr`, `lines`, `failure`, `cause` | what people read about it |
@@ -22,6 +22,7 @@ mod client;
 mod environment;
 mod establish;
 mod failure;
+mod flight;
 mod handshake;
 mod http;
 mod known;

@@ -13,7 +13,9 @@ use super::call::{self, Sent};
 use super::client::Client;
 use super::known::{Definition, KnownTools};
 use super::{CallFailure, Connection, Reply};
+use crate::config::model::RestartPolicy;
 use crate::engine::gate::Dispatch;
+use crate::engine::status::{ConnectionStatus, FailureKind};
 
 /// What a call finds.
 #[derive(Clone)]
@@ -35,6 +37,35 @@ pub(super) struct Away {
     pub reason: Arc<str>,
     /// Its tools when it was there last.
     pub tools: Arc<KnownTools>,
+}
+
+impl Availability {
+    /// What calls find in a state that is not ready. An endpoint that was ready (then its `tools` are known) is waited
+    /// for while it comes back, and tried again by the next call: nobody restarts it but its owner, who does not tell
+    /// us.
+    pub fn of(
+        status: &ConnectionStatus,
+        reason: Arc<str>,
+        tools: Option<&Arc<KnownTools>>,
+        restart: RestartPolicy,
+    ) -> Self {
+        let Some(tools) = tools.cloned() else { return Self::Down(reason) };
+        match status {
+            ConnectionStatus::Starting { .. } | ConnectionStatus::Stopping => Self::Returning(Away { reason, tools }),
+            ConnectionStatus::Backoff { .. } => Self::Away(Away { reason, tools }),
+            ConnectionStatus::Failed { reason: failure }
+                if is_passing(failure.kind) && restart == RestartPolicy::OnFailure =>
+            {
+                Self::Away(Away { reason, tools })
+            }
+            _ => Self::Down(reason),
+        }
+    }
+}
+
+/// Failures that may pass without a change of ours.
+const fn is_passing(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Transport | FailureKind::TimedOut | FailureKind::Handshake | FailureKind::Listing)
 }
 
 impl std::fmt::Debug for Availability {

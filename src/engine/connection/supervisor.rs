@@ -21,14 +21,14 @@ use super::link::Carriage;
 use super::message::LinkEnd;
 use super::orders::{Order, Orders};
 use super::outbox::Outbox;
-use super::reach::{Availability, Away};
+use super::reach::Availability;
 use super::session::{Remains, Session};
 use super::stdio::Exit;
 use super::tools::ToolSupport;
 use super::{ConnectionEvent, ConnectionSpec, Control, Initially, NamedEvent, TransportSpec, pulse, refresh};
 use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
-use crate::engine::status::{ConnectionStatus, Era, Failure, FailureKind, PeerFacts};
+use crate::engine::status::{ConnectionStatus, Era, Failure, PeerFacts};
 
 /// Servers that start at the same time, over all connections.
 static STARTS: Semaphore = Semaphore::const_new(8);
@@ -205,7 +205,7 @@ impl Supervisor {
         let Established { facts, listing, support } = established;
         self.identify(Some(facts)).await;
         self.woken = false;
-        if session.client.carriage() == Carriage::Http && self.spec.restart == RestartPolicy::OnFailure {
+        if session.client.carriage() == Carriage::Http {
             self.tools = Some(session.client.tools());
         }
         refresh::log_listing(&self.spec, &listing);
@@ -347,26 +347,11 @@ impl Supervisor {
             Some(failure) => format!("{} is not running ({}): {}", self.spec.name, status.word(), failure.headline),
             None => format!("{} is not running: it is {}", self.spec.name, status.word()),
         };
-        self.current.send_replace(self.availability(&status, reason.into()));
+        let found = Availability::of(&status, reason.into(), self.tools.as_ref(), self.spec.restart);
+        self.current.send_replace(found);
         // What the child said before comes before.
         self.sink.flush();
         self.outbox.send(ConnectionEvent::Status(status)).await;
-    }
-
-    /// What calls find. An endpoint that was ready is waited for while it comes back, and tried again by the next call:
-    /// nobody restarts it but its owner, who does not tell us.
-    fn availability(&self, status: &ConnectionStatus, reason: Arc<str>) -> Availability {
-        let Some(tools) = self.tools.clone() else { return Availability::Down(reason) };
-        match status {
-            ConnectionStatus::Starting { .. } | ConnectionStatus::Stopping => {
-                Availability::Returning(Away { reason, tools })
-            }
-            ConnectionStatus::Backoff { .. } => Availability::Away(Away { reason, tools }),
-            ConnectionStatus::Failed { reason: failure } if is_passing(failure.kind) => {
-                Availability::Away(Away { reason, tools })
-            }
-            _ => Availability::Down(reason),
-        }
     }
 
     fn log_start(&self) {
@@ -394,11 +379,6 @@ enum Seen {
     Order(Order),
     End(LinkEnd, Option<Exit>),
     SessionLost,
-}
-
-/// Failures that may pass without a change of ours.
-const fn is_passing(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::Transport | FailureKind::TimedOut | FailureKind::Handshake | FailureKind::Listing)
 }
 
 /// Keeps a place among the starting servers for a while; dropping it gives the place back at once.

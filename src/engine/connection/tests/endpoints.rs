@@ -174,8 +174,8 @@ pub(super) fn sse_answer(bodies: &[Value]) -> Response {
 }
 
 /// An event stream that begins with `text` and stays open.
-pub(super) fn held(text: &str) -> Option<Response> {
-    Some((200, format!("Content-Type: text/event-stream\r\n{HELD}"), text.to_owned()))
+pub(super) fn held(text: &str) -> Response {
+    (200, format!("Content-Type: text/event-stream\r\n{HELD}"), text.to_owned())
 }
 
 pub(super) fn event(body: &Value) -> String {
@@ -309,7 +309,7 @@ async fn an_endpoint_that_is_not_there_is_a_transport_failure_without_secrets() 
 
 #[tokio::test]
 async fn an_endpoint_that_says_nothing_names_the_setting() {
-    let endpoint = Endpoint::start(|_| held("")).await;
+    let endpoint = Endpoint::start(|_| Some(held(""))).await;
     let mut bench = Bench::start(ConnectionSpec { startup_timeout: Duration::from_secs(1), ..endpoint.spec() });
     let failure = bench.failed().await;
     assert_eq!(&*failure.headline, "did not connect within 1 s (startup_timeout_seconds)");
@@ -356,49 +356,5 @@ async fn a_redirect_is_not_followed() {
     let mut bench = Bench::start(endpoint.spec());
     bench.failed().await;
     assert!(elsewhere.seen().is_empty(), "headers would have gone along");
-    bench.stop().await;
-}
-
-#[tokio::test]
-async fn a_session_that_the_server_forgot_is_made_anew() {
-    let unknown = |id: Value, code: i64, message: &str| {
-        let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
-        (400, "Content-Type: application/json\r\n".to_owned(), body.to_string())
-    };
-    let text = (400, "Content-Type: text/plain\r\n".to_owned(), "Bad Request: No valid session ID provided".to_owned());
-    let refusals = [
-        refusal(404),
-        unknown(Value::Null, -32000, "no"),
-        unknown(json!(4), -32000, "Bad Request: No valid session ID provided"),
-        unknown(json!("server-error"), -32600, "Bad Request: No valid session ID provided"),
-        text,
-    ];
-    for refusal in refusals {
-        forget_the_session(refusal).await;
-    }
-}
-
-async fn forget_the_session(refusal: Response) {
-    let forgotten = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let endpoint = Endpoint::start({
-        let forgotten = forgotten.clone();
-        move |request| {
-            let refuse = request.method() == "tools/call" && forgotten.swap(false, std::sync::atomic::Ordering::SeqCst);
-            Some(if refuse { refusal.clone() } else { legacy(request) })
-        }
-    })
-    .await;
-    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
-    bench.ready().await;
-    forgotten.store(true, std::sync::atomic::Ordering::SeqCst);
-    assert_eq!(text(bench.call("t", "{}").await), "done", "it did not run, and is sent once more");
-    bench.ready().await;
-    assert_eq!(bench.words(), ["starting", "ready", "starting", "ready"], "without a pause");
-    let since: Vec<_> = endpoint.seen().into_iter().skip_while(|seen| seen != "POST tools/call").collect();
-    let expected =
-        ["POST tools/call", "POST initialize", "POST notifications/initialized", "POST tools/list", "POST tools/call"];
-    assert_eq!(since.iter().filter(|seen| *seen != "GET").collect::<Vec<_>>(), expected);
-    let initialize = endpoint.requests("initialize");
-    assert!(initialize.iter().all(|request| !request.headers.contains_key("mcp-session-id")), "{initialize:?}");
     bench.stop().await;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::endpoints::{Endpoint, Request, Response, done, event, held, json_answer, legacy, list, refusal};
 use super::scripted::{discovered, initialized, result};
@@ -202,7 +202,7 @@ async fn a_burst_of_changes_on_the_servers_stream_is_at_most_three_listings() {
     let endpoint = Endpoint::start({
         let listed = listed.clone();
         move |request| match (request.verb.as_str(), request.method()) {
-            ("GET", _) => held(""),
+            ("GET", _) => Some(held("")),
             ("POST", "tools/list") => {
                 let name = format!("t{}", listed.fetch_add(1, Ordering::SeqCst));
                 Some(json_answer(&result(&request.body, json!({"tools": [{"name": name}]}))))
@@ -242,7 +242,7 @@ async fn a_modern_server_is_asked_for_its_changes_and_again_when_the_stream_ends
             "subscriptions/listen" if subscriptions.fetch_add(1, Ordering::SeqCst) == 0 => {
                 Some((200, "Content-Type: text/event-stream\r\n".to_owned(), ": soon over\n\n".to_owned()))
             }
-            "subscriptions/listen" => held(": listening\n\n"),
+            "subscriptions/listen" => Some(held(": listening\n\n")),
             _ => Some(modern(request)),
         }
     })
@@ -293,7 +293,7 @@ async fn marked_arguments_are_sent_as_headers_and_bad_markings_cost_their_tool()
 async fn giving_up_closes_a_modern_response_and_tells_a_legacy_server() {
     for era in [Era::Modern, Era::Legacy] {
         let endpoint = Endpoint::start(move |request| match request.method() {
-            "tools/call" => held(": working\n\n"),
+            "tools/call" => Some(held(": working\n\n")),
             _ if era == Era::Modern => Some(modern(request)),
             _ => Some(legacy(request)),
         })
@@ -322,7 +322,7 @@ async fn giving_up_closes_a_modern_response_and_tells_a_legacy_server() {
 #[tokio::test]
 async fn progress_extends_a_call_over_http_too() {
     let endpoint = Endpoint::start(|request| match request.method() {
-        "tools/call" => held(": working\n\n"),
+        "tools/call" => Some(held(": working\n\n")),
         _ => Some(legacy(request)),
     })
     .await;
@@ -373,61 +373,5 @@ async fn the_rest_of_a_broken_answer_is_asked_for_and_the_call_is_not_sent_again
     assert_eq!(text(bench.call("t", "{}").await), "rest");
     assert_eq!(endpoint.requests("tools/call")[0].body["id"], 4);
     assert_eq!(endpoint.requests("tools/call").len(), 1);
-    bench.stop().await;
-}
-
-/// The transport of 2024-11-05: `GET /mcp` is the stream, messages go to `address`.
-async fn two_addresses(address: &'static str) -> Endpoint {
-    let (push, _) = tokio::sync::broadcast::channel(256);
-    let answers = push.clone();
-    Endpoint::at("127.0.0.1:0", push, move |request| {
-        let accepted = || Some((202, "Content-Type: text/plain\r\n".to_owned(), "Accepted".to_owned()));
-        let say = |answer: &Value| drop(answers.send(format!("event: message\r\ndata: {answer}\r\n\r\n")));
-        match (request.verb.as_str(), request.path.split('?').next().unwrap_or_default(), request.method()) {
-            ("GET", "/mcp", _) => held(&format!("event: endpoint\r\ndata: {address}\r\n\r\n")),
-            ("POST", "/messages", method) => {
-                match method {
-                    "initialize" => say(&initialized(&request.body)),
-                    "tools/list" => say(&list(&request.body)),
-                    "tools/call" => say(&done(&request.body)),
-                    _ => {}
-                }
-                accepted()
-            }
-            _ => Some(refusal(405)),
-        }
-    })
-    .await
-}
-
-#[tokio::test]
-async fn the_older_transport_is_spoken_where_the_newer_one_is_not() {
-    let endpoint = two_addresses("/messages?session=abc").await;
-    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
-    bench.ready().await;
-    assert_eq!(bench.listing().tools.len(), 2);
-    assert_eq!(text(bench.call("t", r#"{"n":1.10}"#).await), "done");
-    let call = endpoint.requests("tools/call").remove(0);
-    assert_eq!(call.path, "/messages?session=abc");
-    assert!(call.raw.contains(r#"{"n":1.10}"#));
-    for request in endpoint.heard.lock().unwrap().iter() {
-        assert_eq!(request.headers.get("x-key").map(String::as_str), Some("k-123"), "{request:?}");
-    }
-    // The stream is the session: its end is the connection's.
-    let seen: Vec<_> = endpoint.seen().into_iter().filter(|seen| seen == "GET").collect();
-    assert_eq!(seen.len(), 1);
-    let _endpoint = endpoint.kill().await;
-    bench.backing_off().await;
-    bench.stop().await;
-}
-
-#[tokio::test]
-async fn the_older_transport_sends_nothing_to_another_origin() {
-    let endpoint = two_addresses("http://user:canary@127.0.0.1:9/messages?key=canary").await;
-    let mut bench = Bench::start(endpoint.spec());
-    let failure = bench.failed().await;
-    assert!(failure.headline.contains("another origin, http://127.0.0.1:9"), "{failure:?}");
-    assert!(!failure.headline.contains("canary"), "{failure:?}");
-    assert!(endpoint.requests("initialize").len() == 1, "the refused one: {:?}", endpoint.seen());
     bench.stop().await;
 }

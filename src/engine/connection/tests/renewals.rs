@@ -109,7 +109,7 @@ async fn a_call_on_its_way_survives_the_renewal_that_another_call_needs() {
         let server = server.clone();
         move |request| {
             let slow = request.body["params"]["name"] == "slow";
-            if slow { held(": working\n\n") } else { Some(server.answer(request)) }
+            if slow { Some(held(": working\n\n")) } else { Some(server.answer(request)) }
         }
     })
     .await;
@@ -178,13 +178,59 @@ async fn a_dead_endpoint_is_noticed_by_a_call_and_the_next_call_after_its_return
 #[tokio::test]
 async fn a_stream_that_breaks_with_its_server_is_enough_to_notice() {
     let endpoint =
-        Endpoint::start(|request| if request.verb == "GET" { held(": hello\n\n") } else { Some(legacy(request)) })
-            .await;
+        Endpoint::start(
+            |request| if request.verb == "GET" { Some(held(": hello\n\n")) } else { Some(legacy(request)) },
+        )
+        .await;
     let mut bench = Bench::start(patient(&endpoint));
     bench.ready().await;
     endpoint.until(|seen| seen.iter().any(|seen| seen == "GET")).await;
     let _endpoint = endpoint.kill().await;
     let (_, reason) = bench.backing_off().await;
     assert!(reason.headline.contains("cannot connect"), "{reason:?}");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_forgot_is_made_anew() {
+    let unknown = |id: Value, code: i64, message: &str| {
+        let body = json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}});
+        (400, "Content-Type: application/json\r\n".to_owned(), body.to_string())
+    };
+    let text = (400, "Content-Type: text/plain\r\n".to_owned(), "Bad Request: No valid session ID provided".to_owned());
+    let refusals = [
+        refusal(404),
+        unknown(Value::Null, -32000, "no"),
+        unknown(json!(4), -32000, "Bad Request: No valid session ID provided"),
+        unknown(json!("server-error"), -32600, "Bad Request: No valid session ID provided"),
+        text,
+    ];
+    for refusal in refusals {
+        forget_the_session(refusal).await;
+    }
+}
+
+async fn forget_the_session(refusal: Response) {
+    let forgotten = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let endpoint = Endpoint::start({
+        let forgotten = forgotten.clone();
+        move |request| {
+            let refuse = request.method() == "tools/call" && forgotten.swap(false, std::sync::atomic::Ordering::SeqCst);
+            Some(if refuse { refusal.clone() } else { legacy(request) })
+        }
+    })
+    .await;
+    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
+    bench.ready().await;
+    forgotten.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert_eq!(text(bench.call("t", "{}").await), "done", "it did not run, and is sent once more");
+    bench.ready().await;
+    assert_eq!(bench.words(), ["starting", "ready", "starting", "ready"], "without a pause");
+    let since: Vec<_> = endpoint.seen().into_iter().skip_while(|seen| seen != "POST tools/call").collect();
+    let expected =
+        ["POST tools/call", "POST initialize", "POST notifications/initialized", "POST tools/list", "POST tools/call"];
+    assert_eq!(since.iter().filter(|seen| *seen != "GET").collect::<Vec<_>>(), expected);
+    let initialize = endpoint.requests("initialize");
+    assert!(initialize.iter().all(|request| !request.headers.contains_key("mcp-session-id")), "{initialize:?}");
     bench.stop().await;
 }
