@@ -142,7 +142,7 @@ impl Run {
                 let reason: Arc<str> = format!("{}: {failure}", self.server_name()).into();
                 match failure {
                     CallFailure::NotRunning(_) | CallFailure::NotSent(_) => (CallPhase::Failed { reason }, None),
-                    CallFailure::Lost(_) | CallFailure::TimedOut(_) | CallFailure::Cancelled => {
+                    CallFailure::Lost(_) | CallFailure::TimedOut { .. } | CallFailure::Cancelled => {
                         (CallPhase::Unknown { reason }, None)
                     }
                 }
