@@ -150,9 +150,7 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
         dirty: true,
         published: Instant::now(),
     };
-    for (level, text) in options.first_notices {
-        core.notice(level, &text);
-    }
+    options.first_notices.iter().for_each(|(level, text)| core.notice(*level, text));
     (core, Handle { commands: senders.commands, calls: senders.calls, reloads: senders.reloads, snapshots })
 }
 
