@@ -1,3 +1,5 @@
+//! The card as a state machine with explicit instants, and its pictures.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -61,6 +63,12 @@ impl Bench {
             'y' => Some(Intent::Approve),
             'n' => Some(Intent::Deny),
             'd' => Some(Intent::AllArguments),
+            'e' => Some(Intent::EditArguments),
+            't' => Some(Intent::Definition),
+            'r' => Some(Intent::Remember),
+            'x' => Some(Intent::StopSeat),
+            'b' => Some(Intent::ApproveAll),
+            'N' => Some(Intent::DenyAll),
             'G' => Some(Intent::Bottom),
             _ => None,
         };
@@ -340,7 +348,7 @@ fn after_a_decision_the_outcome_is_shown_in_place() {
         (CallPhase::Done { is_error: true }, "the tool reports an error"),
         (CallPhase::Failed { reason: "no such branch".into() }, "failed in 412 ms: no such branch"),
         (CallPhase::Unknown { reason: "the server died".into() }, "unknown: the server died; it was sent"),
-        (CallPhase::Withdrawn(Withdrawal::Cancelled), "withdrawn: cancelled; nothing was sent (your approval came too"),
+        (CallPhase::Withdrawn(Withdrawal::Cancelled), "your approval came too late: withdrawn: cancelled; nothing"),
     ];
     for (phase, words) in table {
         let mut bench = Bench::destructive();
@@ -494,14 +502,14 @@ fn read_through(bench: &mut Bench) -> String {
     bench.code(600, Some(Intent::Top), KeyCode::Home);
     for step in 0..10_000 {
         let window = bench.card.frame.window;
-        for index in bench.card.scroll..bench.card.scroll + window {
+        for index in bench.card.body.place().0..bench.card.body.place().0 + window {
             // What is drawn, not what was laid out.
-            let text = bench.card.arguments.row(index);
+            let text = bench.card.body.row(index);
             rows.insert(index, crate::tui::widgets::paint::row_text(&text));
         }
-        let before = bench.card.scroll;
+        let before = bench.card.body.place().0;
         bench.code(610 + step, Some(Intent::Down), KeyCode::Down);
-        if bench.card.scroll == before {
+        if bench.card.body.place().0 == before {
             break;
         }
     }

@@ -3,7 +3,6 @@
 pub mod approvals;
 pub mod calls;
 mod columns;
-mod detail;
 mod filter;
 pub mod log;
 mod pick;

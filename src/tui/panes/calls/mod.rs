@@ -13,7 +13,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::columns::{Column, Kind, fit, row};
-use super::detail::Detail;
 use super::filter::{Filter, Term};
 use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
@@ -27,6 +26,7 @@ use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
 use crate::tui::widgets::border::inner;
+use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put, took};
 
 const COLUMNS: [Column; 6] = [

@@ -3,7 +3,6 @@
 //! It shows what the entry says and derives nothing: class, hints, answers and their reasons come with it. Calling a
 //! tool is the editor's work.
 
-mod about;
 mod listing;
 #[cfg(test)]
 mod tests;
@@ -16,7 +15,6 @@ use ratatui::layout::Rect;
 
 use super::calls::CLASSES;
 use super::columns::{Column, Kind, fit, row};
-use super::detail::{Detail, Section};
 use super::filter::Filter;
 use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
@@ -27,7 +25,8 @@ use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
-use crate::tui::widgets::json_view::{JsonView, Shape};
+use crate::tui::widgets::definition::{self, Around};
+use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put};
 use listing::{Item, ItemId};
 
@@ -222,9 +221,9 @@ impl ToolsPane {
             self.detail.rewind();
         }
         let sections = match (&item, page) {
-            (Item::Tool(entry), Page::About) => about::tool(entry, unready, width),
-            (Item::Tool(entry), Page::Schema) => schemas(entry),
-            (Item::Rejected(rejected), _) => about::rejected(rejected, width),
+            (Item::Tool(entry), Page::About) => definition::tool(entry, Around { unready, ..Around::default() }, width),
+            (Item::Tool(entry), Page::Schema) => definition::schemas(entry),
+            (Item::Rejected(rejected), _) => definition::rejected(rejected, width),
         };
         self.detail.fill(sections, width);
         self.made = Some(made);
@@ -300,14 +299,4 @@ impl Made {
 fn unready(entry: &Entry, snapshot: &Snapshot) -> Option<&'static str> {
     let server = snapshot.servers.iter().find(|server| server.connection == entry.connection)?;
     (!server.status.is_ready()).then(|| server.status.word())
-}
-
-fn schemas(entry: &Entry) -> Vec<Section> {
-    let heading = |text: &str| Section::Rows(vec![vec![Span::new(Role::Dim, text)]]);
-    let view = |schema: &serde_json::Value| Section::Json(JsonView::new(schema.to_string().into(), Shape::Document));
-    let mut sections = vec![heading("input schema"), view(&entry.input_schema)];
-    if let Some(output) = &entry.output_schema {
-        sections.extend([Section::Rows(vec![Row::new()]), heading("output schema"), view(output)]);
-    }
-    sections
 }

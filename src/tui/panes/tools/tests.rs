@@ -1,3 +1,5 @@
+//! The tools pane.
+
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyModifiers};
