@@ -122,6 +122,10 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         loud.push((format!(" ⚑ {}{words}", snapshot.approvals.len()), style(Role::Alert)));
     }
     let mut right = vec![];
+    if !snapshot.stopped_seats.is_empty() {
+        let words = if detail < Detail::NoCompany { " stopped   " } else { " " };
+        right.push((format!("■ {}{words}", snapshot.stopped_seats.len()), style(Role::Warning)));
+    }
     if snapshot.stopping {
         right.push(("stopping  ".to_owned(), style(Role::Warning)));
     }

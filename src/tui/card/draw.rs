@@ -260,7 +260,8 @@ impl Card {
         ];
         if blocked == Some(Blocked::TooSmall) {
             // What cannot be done here gives its room to the words above.
-            return vec![keys.swap_remove(1), keys.swap_remove(3), keys.pop().unwrap_or_default()];
+            let kept = [false, true, false, true, true, false, true];
+            return keys.into_iter().zip(kept).filter_map(|(key, kept)| kept.then_some(key)).collect();
         }
         let alike = plan::alike(&self.shown, draw.snapshot).count();
         if alike > 1 {
@@ -319,7 +320,7 @@ impl Card {
             Whom::This => String::new(),
             Whom::AllOfTool => format!(" all {}", plan::alike(&self.shown, draw.snapshot).count()),
         };
-        let without = if field.text().trim().is_empty() { " without a reason" } else { "" };
+        let without = if field.text().trim().is_empty() { " without reason" } else { "" };
         let send = format!("deny{all}{without}");
         rows.truncate(self.frame.keys.saturating_sub(1));
         rows.extend(line_of(&[hint("Enter", &send, Role::Key), hint("Esc", "back", Role::Key)], width));

@@ -48,16 +48,15 @@ impl Face {
         let mut tail = Vec::new();
         let hidden = approval.arguments.hidden();
         if hidden > 0 {
-            let values = if hidden == 1 { "value is a secret" } else { "values are secrets" };
-            let text = format!("{hidden} {values} of your configuration and not shown; the server gets them");
+            let (values, them) = if hidden == 1 { ("value is a secret", "it") } else { ("values are secrets", "them") };
+            let text = format!("{hidden} {values} of your configuration and not shown; the server gets {them}");
             tail.extend(labelled("secret", wrap(&[Span::new(Role::Warning, &text)], room)));
         }
         if let Some(rule) = plan::rule(approval) {
-            let text = [
-                Span::new(Role::Dim, "denied again and again? In the file, under engine.approvals.rules: "),
-                Span::new(Role::Text, &rule),
-            ];
-            tail.extend(labelled("rule", wrap(&text, room)));
+            let hint = "denied again and again? to refuse it unasked, under engine.approvals.rules:";
+            let mut rows = wrap(&[Span::new(Role::Dim, hint)], room);
+            rows.extend(wrap(&[Span::new(Role::Text, &rule)], room));
+            tail.extend(labelled("rule", rows));
         }
         let before = Span::new(Role::Text, &before(&approval.history));
         tail.extend(labelled("before", wrap_capped(&[before], room, 2)));

@@ -19,6 +19,8 @@
 mod body;
 mod change;
 mod decide;
+#[cfg(test)]
+mod desk_tests;
 mod draw;
 mod ending;
 mod face;

@@ -79,6 +79,8 @@ pub enum PaneId {
     Tools,
     /// Waiting questions.
     Approvals,
+    /// Remembered decisions, in the place of the questions.
+    Grants,
     /// Calls.
     Calls,
     /// Our own diagnostics.
@@ -93,6 +95,7 @@ impl PaneId {
             Self::Stderr => Context::Stderr,
             Self::Tools => Context::Tools,
             Self::Approvals => Context::Approvals,
+            Self::Grants => Context::Grants,
             Self::Calls => Context::Calls,
             Self::Log => Context::Log,
         }

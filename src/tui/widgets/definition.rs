@@ -62,17 +62,17 @@ pub fn tool(entry: &Entry, around: Around<'_>, width: usize) -> Vec<Section> {
     rest.fact("result", &[Span::new(Role::Text, output), Span::new(Role::Dim, "  (s shows schemas whole)")]);
     rest.plain(&[]);
     names(entry, &mut rest);
-    let mut sections = change.map_or_else(Vec::new, |(words, lines)| difference(words, lines, width));
-    sections.extend([
-        Section::Rows(top.rows),
-        Section::Text(TextRows::new(entry.description.clone())),
-        Section::Rows(rest.rows),
-    ]);
+    let mut sections = vec![Section::Rows(top.rows)];
+    sections.extend(change.into_iter().flat_map(|(words, lines)| difference(words, lines, width)));
+    sections.extend([Section::Text(TextRows::new(entry.description.clone())), Section::Rows(rest.rows)]);
     sections
 }
 
 /// A difference with its heading and an empty row after it.
 pub fn difference(words: &str, lines: &[DiffLine], width: usize) -> Vec<Section> {
+    if lines.is_empty() {
+        return vec![Section::Rows(vec![vec![Span::new(Role::Warning, words)], Row::new()])];
+    }
     let (removed, added) = diff::changed(lines);
     let count = format!("{words}: {} removed (-), {added} added (+)", plural(removed, "line"));
     let heading = wrap(&[Span::new(Role::Warning, &count)], width.max(1));

@@ -18,7 +18,8 @@ use super::columns::{Column, Kind, fit, row};
 use super::filter::Filter;
 use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::gate::PolicyAnswer;
+use crate::engine::snapshot::{Snapshot, ToolChange, ToolChangeKind};
 use crate::ids::ConnectionName;
 use crate::tool::{Catalog, Entry};
 use crate::tui::Draw;
@@ -57,6 +58,8 @@ struct Made {
     page: Page,
     width: usize,
     unready: Option<&'static str>,
+    policy: Option<PolicyAnswer>,
+    change: Option<Arc<ToolChange>>,
 }
 
 /// See the module.
@@ -211,7 +214,11 @@ impl ToolsPane {
         };
         let (page, width) = (self.page, split.detail_width());
         let catalog = snapshot.catalog.clone();
-        let made = Made { catalog, item: item.id(), page, width, unready };
+        let (policy, change) = match &item {
+            Item::Tool(entry) => (snapshot.policies.get(&entry.name).cloned(), change_of(entry, snapshot).cloned()),
+            Item::Rejected(_) => (None, None),
+        };
+        let made = Made { catalog, item: item.id(), page, width, unready, policy, change };
         let known = self.made.as_ref();
         let same = known.is_some_and(|known| known.is_same(&made));
         if same {
@@ -221,7 +228,7 @@ impl ToolsPane {
             self.detail.rewind();
         }
         let sections = match (&item, page) {
-            (Item::Tool(entry), Page::About) => definition::tool(entry, Around { unready, ..Around::default() }, width),
+            (Item::Tool(entry), Page::About) => definition::tool(entry, made.around(), width),
             (Item::Tool(entry), Page::Schema) => definition::schemas(entry),
             (Item::Rejected(rejected), _) => definition::rejected(rejected, width),
         };
@@ -292,6 +299,16 @@ impl Made {
         Arc::ptr_eq(&self.catalog, &other.catalog)
             && (&self.item, self.page, self.width, self.unready)
                 == (&other.item, other.page, other.width, other.unready)
+            && (&self.policy, &self.change) == (&other.policy, &other.change)
+    }
+
+    fn around(&self) -> Around<'_> {
+        let change = match self.change.as_ref().map(|change| &change.kind) {
+            Some(ToolChangeKind::Changed(lines)) => Some(("its server changed it", lines.as_slice())),
+            Some(ToolChangeKind::Added) => Some(("its server added it", [].as_slice())),
+            Some(ToolChangeKind::Removed) | None => None,
+        };
+        Around { unready: self.unready, policy: self.policy.as_ref(), change }
     }
 }
 
@@ -299,4 +316,11 @@ impl Made {
 fn unready(entry: &Entry, snapshot: &Snapshot) -> Option<&'static str> {
     let server = snapshot.servers.iter().find(|server| server.connection == entry.connection)?;
     (!server.status.is_ready()).then(|| server.status.word())
+}
+
+/// The newest change of the tool while the program ran, unless it is that it went away.
+fn change_of<'s>(entry: &Entry, snapshot: &'s Snapshot) -> Option<&'s Arc<ToolChange>> {
+    let of_tool = |change: &&Arc<ToolChange>| change.tool == entry.name && change.connection == entry.connection;
+    let newest = snapshot.tool_changes.iter().rev().find(of_tool)?;
+    (newest.kind != ToolChangeKind::Removed).then_some(newest)
 }
