@@ -14,9 +14,11 @@ use super::plan::{self, Act};
 use super::{ARM_FROM, Card, UNCONFIRMED};
 use crate::engine::snapshot::Tier;
 use crate::tui::Draw;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame as Border, Weight};
-use crate::tui::widgets::paint::{Row, Span, clear, clock, fit_row, flow, plural, put, put_rows, wrap, wrap_capped};
+use crate::tui::widgets::cells::clear;
+use crate::tui::widgets::paint::{Row, Span, clock, fit_row, flow, put, put_rows, wrap, wrap_capped};
 
 impl Card {
     /// Draws the card over whatever is there. `at` is the moment of the frame by the clock of key presses.
@@ -157,7 +159,7 @@ impl Card {
         let fields = self.body.json().map_or(0, crate::tui::widgets::json_view::JsonView::fields);
         let size = match edited {
             None => format!("{} · {} · ", plural(fields, "field"), plural(bytes, "byte")),
-            Some(_) => format!("- as sent, + as you edited it · {} · ", plural(bytes, "byte")),
+            Some(_) => format!("- sent, + edited · {} · ", plural(bytes, "byte")),
         };
         let seen = if bottom - top == rows {
             Span::new(Role::Dim, "all shown")

@@ -7,9 +7,10 @@ use super::plan;
 use crate::engine::snapshot::{ApprovalView, DefinitionChange, History, Known};
 use crate::text;
 use crate::tool::{Entry, Flag, HintName, HintSource};
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::json_view::JsonView;
-use crate::tui::widgets::paint::{Row, Span, flow, plural, took, wrap, wrap_capped};
+use crate::tui::widgets::paint::{Row, Span, flow, took, wrap, wrap_capped};
 use crate::tui::widgets::{badge, diff};
 
 /// Cells of the column of labels.
@@ -174,7 +175,7 @@ fn changed(change: &DefinitionChange) -> String {
         Known::Approved => "since a person last approved it",
         Known::Seen => "since it was first seen",
     };
-    format!(" its definition changed {since}: {} removed, {added} added (t) ", plural(removed, "line"))
+    format!("its definition changed {since}: {} removed, {added} added (t)", plural(removed, "line"))
 }
 
 fn before(history: &History) -> String {

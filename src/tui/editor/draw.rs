@@ -8,9 +8,11 @@ use ratatui::widgets::Widget as _;
 
 use super::{CallEditor, Purpose};
 use crate::tui::Draw;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::paint::{Row, Span, clear, fit_row, flow, plural, put_rows, wrap_capped};
+use crate::tui::widgets::cells::clear;
+use crate::tui::widgets::paint::{Row, Span, fit_row, flow, put_rows, wrap_capped};
 use crate::tui::widgets::{badge, schema};
 
 /// The widest editor.

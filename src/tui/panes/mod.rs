@@ -2,10 +2,8 @@
 
 pub mod approvals;
 pub mod calls;
-mod columns;
 mod filter;
 pub mod log;
-mod pick;
 pub mod servers;
 pub mod stderr;
 pub mod tools;

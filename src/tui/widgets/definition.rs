@@ -3,13 +3,14 @@
 use super::detail::Section;
 use super::diff::{self, DiffView};
 use super::json_view::{JsonView, Shape};
-use super::paint::{Row, Span, plural, wrap};
+use super::paint::{Row, Span, wrap};
 use super::text_rows::TextRows;
 use super::{badge, schema};
 use crate::config::model::PolicyDecision;
 use crate::engine::gate::PolicyAnswer;
 use crate::engine::snapshot::DiffLine;
 use crate::tool::{Entry, Flag, HintName, HintSource, Rejected};
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 
 /// Cells of the column of labels.

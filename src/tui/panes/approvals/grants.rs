@@ -10,20 +10,20 @@ use crate::engine::snapshot::{GrantView, Snapshot};
 use crate::ids::GrantId;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent, Question};
-use crate::tui::panes::columns::{Column, Kind, fit, row};
-use crate::tui::panes::pick::Pick;
 use crate::tui::panes::two::{Line, empty, frame, table, title};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
+use crate::tui::widgets::cells::to_cells;
 use crate::tui::widgets::paint::{Row, Span, line, put_rows, wrap_capped};
+use crate::tui::widgets::table::{Column, Selection};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "tool", width: 16, kind: Kind::Grows },
-    Column { title: "who", width: 10, kind: Kind::Stays },
-    Column { title: "until", width: 9, kind: Kind::Stays },
-    Column { title: "uses", width: 4, kind: Kind::Number },
-    Column { title: "since", width: 8, kind: Kind::Drops },
-    Column { title: "scope", width: 13, kind: Kind::Drops },
+    Column::grows("tool", 16),
+    Column::stays("who", 10),
+    Column::stays("until", 9),
+    Column::number("uses", 4),
+    Column::drops("since", 8),
+    Column::drops("scope", 13),
 ];
 /// Rows about the selected grant.
 const ABOUT: u16 = 4;
@@ -32,14 +32,14 @@ const ABOUT: u16 = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Grants {
     area: Rect,
-    pick: Pick<GrantId>,
+    pick: Selection<GrantId>,
 }
 
 impl Grants {
     pub(super) fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
         self.area = area;
         let height = usize::from(inner(area).height).saturating_sub(1 + usize::from(ABOUT));
-        self.pick.layout(&ids(snapshot), height);
+        self.pick.layout(&ids(snapshot), to_cells(height));
     }
 
     pub(super) fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
@@ -59,14 +59,10 @@ impl Grants {
             let more = "On a card, r chooses what may run without asking again, and for how long.";
             return empty(buf, inside, &["Nothing is remembered: every question is asked.", more], draw);
         }
-        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
-        let visible = grants.get(self.pick.window()).unwrap_or_default();
+        let visible = grants.get(self.pick.visible()).unwrap_or_default();
         let lines: Vec<Line> = visible
             .iter()
-            .map(|grant| Line {
-                row: row(cells(grant, draw), &places),
-                selected: self.pick.selected() == Some(&grant.id),
-            })
+            .map(|grant| Line { cells: cells(grant, draw), selected: self.pick.id() == Some(&grant.id) })
             .collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
         let (Some(grant), Some(top)) = (self.selected(draw.snapshot), inside.height.checked_sub(ABOUT)) else { return };
@@ -75,7 +71,7 @@ impl Grants {
     }
 
     fn selected<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s GrantView> {
-        let id = self.pick.selected()?;
+        let id = self.pick.id()?;
         snapshot.grants.iter().find(|grant| grant.id == *id).map(AsRef::as_ref)
     }
 }

@@ -10,26 +10,27 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::grants::Grants;
-use super::columns::{Column, Kind, fit, row};
-use super::pick::Pick;
 use super::two::{Line, empty, frame, table, title};
 use crate::clock::Precision;
 use crate::engine::snapshot::{ApprovalView, Snapshot, StoppedSeat};
 use crate::ids::{ApprovalId, SeatHandle};
 use crate::tui::Draw;
+use crate::tui::format::plural;
 use crate::tui::intent::{Effect, Intent, Question};
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
 use crate::tui::widgets::border::inner;
-use crate::tui::widgets::paint::{Row, Span, clock, plural};
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::paint::{Row, Span, clock};
+use crate::tui::widgets::table::{Column, Selection};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "tool", width: 16, kind: Kind::Grows },
-    Column { title: "class", width: 11, kind: Kind::Stays },
-    Column { title: "expires", width: 7, kind: Kind::Number },
-    Column { title: "waiting", width: 7, kind: Kind::Number },
-    Column { title: "who", width: 12, kind: Kind::Drops },
-    Column { title: "arguments", width: 24, kind: Kind::Drops },
+    Column::grows("tool", 16),
+    Column::stays("class", 11),
+    Column::number("expires", 7),
+    Column::number("waiting", 7),
+    Column::drops("who", 12),
+    Column::drops("arguments", 24),
 ];
 /// Arguments in a row are cut; they are whole on the card.
 const SHORT_ARGUMENTS: usize = 120;
@@ -56,7 +57,7 @@ pub enum Page {
 pub struct ApprovalsPane {
     area: Rect,
     page: Page,
-    pick: Pick<RowId>,
+    pick: Selection<RowId>,
     grants: Grants,
 }
 
@@ -65,7 +66,7 @@ impl ApprovalsPane {
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
         self.area = area;
         let height = usize::from(inner(area).height).saturating_sub(1);
-        self.pick.layout(&ids(snapshot), height);
+        self.pick.layout(&ids(snapshot), to_cells(height));
         self.grants.layout(area, snapshot);
     }
 
@@ -98,7 +99,7 @@ impl ApprovalsPane {
             return Question::deny_all(snapshot).map(Effect::Ask);
         }
         let complain = |words: &str| Some(Effect::Complain(words.into()));
-        match self.pick.selected()? {
+        match self.pick.id()? {
             RowId::Question(id) => {
                 let question = snapshot.approvals.iter().find(|waiting| waiting.id == *id)?;
                 match (intent, question.caller.seat()) {
@@ -155,14 +156,12 @@ impl ApprovalsPane {
             };
             return empty(buf, inside, &["Nothing waits for you.", more, &grants], draw);
         }
-        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
         let questions = waiting.iter().map(|approval| (RowId::Question(approval.id), cells(approval, draw)));
         let seats = stopped.iter().map(|seat| (RowId::Stopped(seat.seat.clone()), stopped_cells(seat, draw)));
-        let window = self.pick.window();
+        let window = self.pick.visible();
         let visible = questions.chain(seats).skip(window.start).take(window.len());
-        let lines: Vec<Line> = visible
-            .map(|(id, cells)| Line { row: row(cells, &places), selected: self.pick.selected() == Some(&id) })
-            .collect();
+        let lines: Vec<Line> =
+            visible.map(|(id, cells)| Line { cells, selected: self.pick.id() == Some(&id) }).collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
     }
 }

@@ -14,9 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::calls::CLASSES;
-use super::columns::{Column, Kind, fit, row};
 use super::filter::Filter;
-use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
 use crate::engine::gate::PolicyAnswer;
 use crate::engine::snapshot::{Snapshot, ToolChange, ToolChangeKind};
@@ -26,18 +24,20 @@ use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
+use crate::tui::widgets::cells::to_cells;
 use crate::tui::widgets::definition::{self, Around};
 use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put};
+use crate::tui::widgets::table::{Column, Selection};
 use listing::{Item, ItemId};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "name", width: 14, kind: Kind::Grows },
-    Column { title: "class", width: 11, kind: Kind::Stays },
-    Column { title: "R", width: 1, kind: Kind::Drops },
-    Column { title: "D", width: 1, kind: Kind::Drops },
-    Column { title: "I", width: 1, kind: Kind::Drops },
-    Column { title: "O", width: 1, kind: Kind::Drops },
+    Column::grows("name", 14),
+    Column::stays("class", 11),
+    Column::drops("R", 1),
+    Column::drops("D", 1),
+    Column::drops("I", 1),
+    Column::drops("O", 1),
 ];
 
 /// What the detail shows of a tool.
@@ -73,7 +73,7 @@ pub struct ToolsPane {
     /// The catalogue and filter that the rows were made from.
     listed: Option<(Arc<Catalog>, String)>,
     rows: Vec<Item>,
-    pick: Pick<ItemId>,
+    pick: Selection<ItemId>,
     detail: Detail,
     made: Option<Made>,
 }
@@ -93,7 +93,7 @@ impl ToolsPane {
         }
         let used = 1 + usize::from(self.filter.typing());
         let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&self.ids(), usize::from(inner(list).height).saturating_sub(used));
+        self.pick.layout(&self.ids(), to_cells(usize::from(inner(list).height).saturating_sub(used)));
         self.describe(snapshot);
     }
 
@@ -193,7 +193,7 @@ impl ToolsPane {
     }
 
     fn selected(&self) -> Option<&Item> {
-        let id = self.pick.selected()?;
+        let id = self.pick.id()?;
         self.rows.iter().find(|item| item.id() == *id)
     }
 
@@ -263,14 +263,10 @@ impl ToolsPane {
             };
             return empty(buf, inside, texts, draw);
         }
-        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
-        let visible = self.rows.get(self.pick.window()).unwrap_or_default();
+        let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
         let lines: Vec<Line> = visible
             .iter()
-            .map(|item| Line {
-                row: row(listing::cells(item, draw), &places),
-                selected: self.pick.selected() == Some(&item.id()),
-            })
+            .map(|item| Line { cells: listing::cells(item, draw), selected: self.pick.id() == Some(&item.id()) })
             .collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
     }

@@ -163,7 +163,7 @@ fn the_selection_stays_when_tools_come_and_go() {
     let tools = vec![Arc::new(entry("aaa", "first", [Hint::Unknown; 4])), tools[2].clone(), tools[1].clone()];
     all.catalog = Arc::new(Catalog::new(tools, Vec::new()));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&ItemId::Tool("github_list_issues".into())));
+    assert_eq!(pane.pick.id(), Some(&ItemId::Tool("github_list_issues".into())));
 }
 
 #[test]
@@ -182,8 +182,8 @@ fn the_first_line_says_what_happens_and_a_change_is_marked() {
     pane.pick.select(ItemId::Tool(name.clone()));
     let text = shown(&mut pane, &all, (160, 40));
     for words in [
-        "github_delete_branch !  changed 14:03",
-        "DESTRUCTIVE  asks a person (class destructive -> ask (config.yaml:41))",
+        "github_delete_branch  changed 14:03",
+        "DESTRUCTIVE  asks a person (class destructive -> ask",
         "its server changed it: 1 line removed (-), 1 added (+)",
         "+ destructive: yes",
     ] {
