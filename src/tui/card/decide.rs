@@ -325,7 +325,7 @@ impl Card {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
             KeyCode::Enter => {
-                self.message = Some("Enter decides nothing: Ctrl-Y does, once the name is complete".into())
+                self.message = Some("Enter decides nothing: Ctrl-Y does, once the name is complete".into());
             }
             KeyCode::Char('y' | 'Y') if control => {
                 if press.repeat {
@@ -358,7 +358,7 @@ impl Card {
     fn send_all(&mut self, all: Vec<Shown>, (word, verdict): (Word, Verdict), at: Instant) -> Outcome {
         self.phase = Phase::Sent { word, at };
         self.said = Some(word);
-        let decide = (!all.is_empty()).then(|| Effect::Send(Command::DecideAll(all, verdict)));
+        let decide = (!all.is_empty()).then_some(Effect::Send(Command::DecideAll(all, verdict)));
         Outcome { close: false, effects: decide.into_iter().collect() }
     }
 }
