@@ -1,6 +1,6 @@
 //! Starting an engine: from a configuration to supervised connections, a core and a handle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -15,6 +15,8 @@ use super::connection::{self, ConnectionSpec, Connector, HttpSpec, Initially, Na
 use super::core::{Core, Fixed, Inlets, Outlets, adopt, first_snapshot};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
+use super::gate::grants::Grants;
+use super::gate::pins::Pins;
 use super::handle::Handle;
 use super::servers::{Declared, Server};
 use super::snapshot::{CredentialView, LogLevel, LogRecord, TransportFacts};
@@ -46,6 +48,10 @@ pub struct Options {
     pub names: Names,
     /// Called when names have to be remembered.
     pub names_changed: Box<dyn Fn(&Names) + Send>,
+    /// Remembered definitions.
+    pub pins: Pins,
+    /// Called when definitions have to be remembered.
+    pub pins_changed: Box<dyn Fn(&Pins) + Send>,
     /// Cleans every text; learns the secrets that are resolved here.
     pub redactor: Redactor,
     /// Our own diagnostics, for the log pane.
@@ -65,6 +71,12 @@ pub struct Options {
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
 /// ends when no child process is left.
 pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
+    let (core, handle) = assemble(config, options);
+    (handle, tokio::spawn(core.run()))
+}
+
+/// Everything that [`start`] sets going: supervisors started, the core not yet.
+pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
@@ -77,12 +89,14 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let (links_in, links) = watch::channel(Arc::new(HashMap::new()));
     let settings = Arc::new(config.engine.approvals.clone());
     let (settings_in, settings_out) = watch::channel(settings.clone());
+    let (standing_in, standing) = watch::channel(Arc::default());
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
     let pipeline = Pipeline {
         catalog,
         links,
         settings: settings_out,
+        standing,
         audit: options.audit.clone(),
         core: call_events_in,
         redactor: options.redactor,
@@ -102,14 +116,29 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
             log: options.log,
             audit: options.audit.health(),
         },
-        outlets: Outlets { snapshots: snapshots_in, catalog: catalog_in, links: links_in, settings: settings_in },
-        fixed: Fixed { pipeline, names_changed: options.names_changed, log_dropped: options.log_dropped, shutdown },
+        outlets: Outlets {
+            snapshots: snapshots_in,
+            catalog: catalog_in,
+            links: links_in,
+            settings: settings_in,
+            standing: standing_in,
+        },
+        fixed: Fixed {
+            pipeline,
+            names_changed: options.names_changed,
+            pins_changed: options.pins_changed,
+            log_dropped: options.log_dropped,
+            shutdown,
+        },
         connections: tasks,
         desk: Desk::default(),
+        grants: Grants::default(),
+        pins: options.pins,
+        unsaved_pins: false,
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
-        warned: Vec::new(),
+        warned: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),
@@ -117,8 +146,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     for (level, text) in options.first_notices {
         core.notice(level, &text);
     }
-    let task = tokio::spawn(core.run());
-    (Handle { commands: commands_in, calls: calls_in, snapshots }, task)
+    (core, Handle { commands: commands_in, calls: calls_in, snapshots })
 }
 
 fn start_servers(

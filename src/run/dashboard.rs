@@ -11,7 +11,6 @@ use super::one_shot::end;
 use super::parts::{self, Parts};
 use super::{Document, document};
 use crate::cli::{Exit, Global, complain};
-use crate::config::diagnostic;
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
 use crate::logging::Stderr;
@@ -27,7 +26,7 @@ pub fn dashboard(global: &Global) -> Exit {
     let document = match document::load(global) {
         Ok(document) => document,
         Err(diagnostics) => {
-            complain(diagnostic::render(&diagnostics).trim_end());
+            complain(&document::explain(global, &diagnostics));
             return Exit::Config;
         }
     };

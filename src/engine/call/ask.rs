@@ -12,6 +12,9 @@ use crate::engine::gate::desk::{Ending, Question};
 use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::Entry;
 
+/// Why a question ended that the rules overtook, for the audit.
+pub(super) const RULES_CHANGED: &str = "the rules changed";
+
 impl Run {
     /// Puts the question to a person and waits for its one end.
     pub(super) async fn ask(
@@ -60,9 +63,9 @@ impl Run {
     async fn decided(&mut self, ending: Ending) -> Answered {
         let person = self.pipeline.person.clone();
         let (phase, decision, reason) = match ending {
-            Ending::Approved(permit) if !self.request.cancel.is_cancelled() => {
+            Ending::Approved(approval) if !self.request.cancel.is_cancelled() => {
                 self.view.decider = Some(person);
-                return Answered::Approved(permit);
+                return Answered::Approved(approval);
             }
             // Approved, but the caller had gone: nothing runs without a live caller.
             Ending::Approved(_) => withdrawn(Withdrawal::Cancelled),
@@ -71,7 +74,17 @@ impl Run {
                 (CallPhase::Denied { reason: reason.clone() }, Decision::Denied, reason)
             }
             Ending::Expired => (CallPhase::Expired, Decision::Expired, "nobody decided in time".into()),
-            Ending::Withdrawn(why) => withdrawn(why),
+            Ending::Withdrawn(why) => {
+                // Stopping a seat is a person's decision.
+                self.view.decider = (why == Withdrawal::SeatStopped).then_some(person);
+                withdrawn(why)
+            }
+            Ending::RulesChanged => {
+                let record = trail::decided(self, Decision::Withdrawn, &RULES_CHANGED.into());
+                self.records.push(record);
+                let _ = self.write(Durability::Written).await;
+                return Answered::JudgeAnew;
+            }
         };
         let record = trail::decided(self, decision, &reason);
         self.records.push(record);
