@@ -6,12 +6,12 @@ use crossterm::event::{KeyCode, KeyEventKind};
 use super::body::View;
 use super::decide::{Phase, Press, meant};
 use super::{Card, DEAD_TIME, Outcome, plan};
+use crate::engine::gate::diff::diff;
 use crate::engine::snapshot::{Snapshot, Tier};
 use crate::tool::Arguments;
 use crate::tui::editor::{CallEditor, Edit, pretty};
 use crate::tui::format::plural;
 use crate::tui::intent::{Effect, Intent, Question};
-use crate::tui::widgets::diff;
 
 impl Card {
     /// A key of the card's table that neither decides nor leads to another question.
@@ -107,7 +107,7 @@ impl Card {
             self.message = Some("nothing was changed: the arguments are as they were sent".into());
         } else {
             let old = pretty(self.shown.arguments.canonical());
-            self.body.edit(&diff::lines(&old, &pretty(arguments.canonical())));
+            self.body.edit(&diff(&old, &pretty(arguments.canonical())));
             self.plan.remember = None;
             self.plan.edited = Some(arguments);
         }
