@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text;
@@ -240,7 +241,10 @@ pub fn put(buf: &mut Buffer, area: Rect, row: &[Span], theme: &Theme) {
         if left == 0 {
             return;
         }
-        x = buf.set_stringn(x, area.y, span.drawn_text(theme), left, theme.style(span.role)).0;
+        let style = theme.style(span.role);
+        // What a pane is about stands out also where a theme gives it no colour.
+        let style = if span.role == Role::Title { style.add_modifier(Modifier::BOLD) } else { style };
+        x = buf.set_stringn(x, area.y, span.drawn_text(theme), left, style).0;
     }
 }
 
