@@ -8,8 +8,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::command::Command;
-use super::snapshot::{CallPhase, Caller, Snapshot};
-use crate::config::model::PolicyDecision;
+use super::snapshot::{CallPhase, Caller, LogLevel, Snapshot};
+use crate::config::model::{Config, PolicyDecision};
 use crate::ids::CallId;
 use crate::tool::Arguments;
 use crate::tool::output::CallOutput;
@@ -49,6 +49,30 @@ pub enum Consent {
     Shell(Arc<str>),
 }
 
+/// What became of the configuration file.
+#[derive(Clone, Debug)]
+pub enum Reload {
+    /// It can be used: what differs is applied.
+    Valid {
+        /// What it says now.
+        config: Arc<Config>,
+        /// What a person should be told about it.
+        notices: Vec<(LogLevel, Arc<str>)>,
+    },
+    /// It cannot be used: nothing changes.
+    Invalid {
+        /// The first problem, with file and line.
+        problem: Arc<str>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// It is not watched any more: saving it has no effect.
+    Unwatched {
+        /// Why.
+        problem: Arc<str>,
+    },
+}
+
 /// How a call ended.
 #[derive(Clone, Debug)]
 pub struct CallReport {
@@ -73,10 +97,19 @@ pub struct CallReport {
 pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) calls: mpsc::Sender<(CallRequest, oneshot::Sender<CallReport>)>,
+    pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
 }
 
 impl Handle {
+    /// Hands a changed configuration over. What comes of it shows in the snapshot.
+    ///
+    /// # Errors
+    /// When the engine has ended.
+    pub async fn reload(&self, reload: Reload) -> Result<(), SendError> {
+        self.reloads.send(reload).await.map_err(|_| SendError::Ended)
+    }
+
     /// The latest snapshot and a way to wait for the next.
     pub fn snapshots(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshots.clone()

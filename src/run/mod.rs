@@ -6,8 +6,10 @@ mod dashboard;
 mod document;
 mod one_shot;
 mod parts;
+mod watch;
 
 pub use dashboard::dashboard;
 pub use document::{Document, explain, load, screen};
 pub use one_shot::{OneShot, Wanted, one_shot};
 pub use parts::{prepare_process, state_folder, user};
+pub use watch::watch;

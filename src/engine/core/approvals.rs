@@ -162,6 +162,7 @@ impl Core {
     }
 
     /// Takes new rules: later calls are judged by them, and what waits is judged anew where they became stricter.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for the reload of the configuration"))]
     pub(super) fn settings_changed(&mut self, settings: ApprovalSettings) {
         self.outlets.settings.send_replace(Arc::new(settings));
         self.judge_catalog();
@@ -188,8 +189,12 @@ impl Core {
     pub(super) fn stand(&mut self) {
         let person = &self.fixed.pipeline.person;
         let stopped = self.snapshot.stopped_seats.iter().map(|stopped| (stopped.seat.clone(), person.clone()));
-        let standing =
-            Standing { grants: self.grants.all().to_vec(), stopped: stopped.collect(), milder: self.pins.milder() };
+        let standing = Standing {
+            grants: self.grants.all().to_vec(),
+            stopped: stopped.collect(),
+            milder: self.pins.milder(),
+            changed: self.pins.changed(),
+        };
         self.outlets.standing.send_replace(Arc::new(standing));
         self.dirty = true;
     }

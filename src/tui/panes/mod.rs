@@ -2,6 +2,8 @@
 
 pub mod approvals;
 pub mod calls;
+pub mod connect;
+mod feed;
 mod filter;
 pub mod log;
 pub mod servers;
@@ -11,6 +13,7 @@ mod two;
 
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
+pub use connect::Connect;
 pub use log::LogPane;
 pub use servers::ServersPane;
 pub use stderr::StderrPane;
