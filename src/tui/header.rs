@@ -131,10 +131,6 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         loud.insert(0, (words, style(Role::Warning)));
     }
     let mut right = vec![];
-    if !snapshot.stopped_seats.is_empty() {
-        let words = if detail < Detail::NoCompany { " stopped   " } else { " " };
-        right.push((format!("■ {}{words}", snapshot.stopped_seats.len()), style(Role::Warning)));
-    }
     if snapshot.stopping {
         right.push(("stopping  ".to_owned(), style(Role::Warning)));
     }
