@@ -337,7 +337,7 @@ fn a_seat_is_stopped_from_its_card_and_released_from_the_list() {
     screen.publish(|snapshot| {
         snapshot.stopped_seats = vec![StoppedSeat { seat: seat(), since: sample::NOW, refused: 2 }];
     });
-    assert!(screen.text().lines().next().unwrap().contains('■'), "{}", screen.text());
+    assert!(screen.text().lines().next().unwrap().contains("1 seat stopped"), "{}", screen.text());
     screen.press(&["3", "R"]);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::ReleaseSeat(seat()))]);
 }
