@@ -31,6 +31,7 @@ use crate::tool::names::Names;
 const COMMANDS: usize = 64;
 const CALLS: usize = 256;
 const EVENTS: usize = 1024;
+const SURFACE: usize = 64;
 
 /// What an engine needs beside the configuration.
 pub struct Options {
@@ -68,6 +69,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let shutdown = CancellationToken::new();
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
+    let (surface_in, surface) = mpsc::channel(SURFACE);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
     let (connections_in, connection_events) = mpsc::channel(EVENTS);
     let read_only = options.attendance == Attendance::ReadOnly;
@@ -79,6 +81,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let (settings_in, settings_out) = watch::channel(settings.clone());
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
+    let (catalog_out, settings_read) = (catalog.clone(), settings_out.clone());
     let pipeline = Pipeline {
         catalog,
         links,
@@ -97,6 +100,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
         inlets: Inlets {
             commands,
             calls,
+            surface,
             call_events,
             connections: connection_events,
             log: options.log,
@@ -118,7 +122,15 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
         core.notice(level, &text);
     }
     let task = tokio::spawn(core.run());
-    (Handle { commands: commands_in, calls: calls_in, snapshots }, task)
+    let handle = Handle {
+        commands: commands_in,
+        calls: calls_in,
+        surface: surface_in,
+        snapshots,
+        catalog: catalog_out,
+        settings: settings_read,
+    };
+    (handle, task)
 }
 
 fn start_servers(
