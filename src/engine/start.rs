@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
-use super::call::Pipeline;
+use super::call::{CallEvent, Link, Pipeline};
 use super::calls::Calls;
 use super::connection::{self, ConnectionSpec, Connector, HttpSpec, Initially, NamedEvent, StdioSpec, TransportSpec};
 use super::core::{Core, Fixed, Inlets, Outlets, adopt, first_snapshot};
@@ -21,7 +21,7 @@ use super::snapshot::{CredentialView, LogLevel, LogRecord, TransportFacts};
 use super::status::{ConnectionStatus, Failure, FailureKind};
 use crate::clock::Timestamp;
 use crate::config::expand::Environment;
-use crate::config::model::{self, Config, Unresolved};
+use crate::config::model::{self, ApprovalSettings, Config, Unresolved};
 use crate::config::resolve::{Resolved, ResolvedTransport};
 use crate::ids::{ConnectionName, ServerName};
 use crate::secret::{Redactor, Secret};
@@ -82,16 +82,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
     let (catalog_out, settings_read) = (catalog.clone(), settings_out.clone());
-    let pipeline = Pipeline {
-        catalog,
-        links,
-        settings: settings_out,
-        audit: options.audit.clone(),
-        core: call_events_in,
-        redactor: options.redactor,
-        attendance: options.attendance,
-        person: options.person,
-    };
+    let pipeline = pipeline(&options, catalog, links, settings_out, call_events_in);
     let mut core = Core {
         snapshot,
         stale: vec![true; servers.len()],
@@ -131,6 +122,25 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
         settings: settings_read,
     };
     (handle, task)
+}
+
+fn pipeline(
+    options: &Options,
+    catalog: watch::Receiver<Arc<Catalog>>,
+    links: watch::Receiver<Arc<HashMap<ConnectionName, Link>>>,
+    settings: watch::Receiver<Arc<ApprovalSettings>>,
+    core: mpsc::Sender<CallEvent>,
+) -> Pipeline {
+    Pipeline {
+        catalog,
+        links,
+        settings,
+        audit: options.audit.clone(),
+        core,
+        redactor: options.redactor.clone(),
+        attendance: options.attendance,
+        person: options.person.clone(),
+    }
 }
 
 fn start_servers(
