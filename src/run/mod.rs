@@ -4,10 +4,13 @@
 
 mod dashboard;
 mod document;
+mod listener;
 mod one_shot;
 mod parts;
+mod serve;
 
 pub use dashboard::dashboard;
 pub use document::{Document, load, screen};
 pub use one_shot::{OneShot, Wanted, one_shot};
 pub use parts::{prepare_process, state_folder, user};
+pub use serve::serve;

@@ -248,10 +248,12 @@ impl Call<'_> {
     }
 }
 
-const INSTRUCTIONS: &str = "Calls that may destroy something, or that nobody has classified, wait for a person. \
+/// What a model is told about this server.
+pub(super) const INSTRUCTIONS: &str = "Calls that may destroy something, or that nobody has classified, wait for a person. \
     When an answer says that a call is waiting, repeat exactly the same call later to pick up the decision.";
 
-fn server_info(seat: &Seat) -> serde_json::Value {
+/// Who we are to a client of this seat.
+pub(super) fn server_info(seat: &Seat) -> serde_json::Value {
     let title = format!("{} ({})", seat.name, seat.handle);
     json!({"name": "crewlet", "title": title, "version": env!("CARGO_PKG_VERSION")})
 }
@@ -262,19 +264,23 @@ pub(super) fn negotiate(asked: &str) -> &str {
 }
 
 fn notified(session: &Session, method: &str, message: &Message<'_>) -> Reply {
+    if method == "notifications/cancelled"
+        && let Some(id) = cancelled_id(message)
+    {
+        session.cancel(&id);
+    }
+    reply::empty(StatusCode::ACCEPTED)
+}
+
+/// The request that a `notifications/cancelled` is about.
+pub(super) fn cancelled_id(message: &Message<'_>) -> Option<Id> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
     struct Cancelled<'b> {
         #[serde(borrow)]
         request_id: &'b serde_json::value::RawValue,
     }
-    if method == "notifications/cancelled"
-        && let Ok(cancelled) = message.params::<Cancelled<'_>>()
-        && let Some(id) = Id::of(cancelled.request_id)
-    {
-        session.cancel(&id);
-    }
-    reply::empty(StatusCode::ACCEPTED)
+    message.params::<Cancelled<'_>>().ok().and_then(|cancelled| Id::of(cancelled.request_id))
 }
 
 fn no_method(id: &Id) -> Vec<u8> {

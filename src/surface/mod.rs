@@ -13,6 +13,7 @@ mod listen;
 mod live;
 mod mcp;
 mod metrics;
+pub mod relay;
 mod reply;
 mod sessions;
 mod shelf;
