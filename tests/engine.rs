@@ -10,6 +10,14 @@
     reason = "a test that cannot go on says why"
 )]
 
+#[path = "engine/bench.rs"]
+mod bench;
+#[path = "engine/desk.rs"]
+mod desk;
+#[path = "engine/pins.rs"]
+mod pins;
+#[path = "engine/races.rs"]
+mod races;
 #[path = "support/scripted.rs"]
 mod scripted;
 
@@ -17,157 +25,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crewlet_tui::config::expand::Environment;
+use bench::{CONFIG, NoVariables, bench, bench_with, delete, request, tools};
 use crewlet_tui::config::model::Source;
-use crewlet_tui::engine::audit::{Audit, Decision, Kind, MemoryTrail, Outcome};
+use crewlet_tui::engine::audit::{Audit, Decision, Kind, Outcome};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
-use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent, Handle};
-use crewlet_tui::engine::snapshot::{ApprovalView, CallPhase, Caller, Snapshot, Withdrawal};
+use crewlet_tui::engine::handle::{CallRequest, Consent};
+use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
 use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
 use crewlet_tui::secret::Redactor;
 use crewlet_tui::tool::{Arguments, Digest};
 use scripted::{Reaction, Scripted};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-
-const CONFIG: &str = r#"
-name: Acme
-mcp_servers:
-  - name: notes
-    command: in-memory
-"#;
-
-struct NoVariables;
-
-impl Environment for NoVariables {
-    fn get(&self, _: &str) -> Option<String> {
-        None
-    }
-}
-
-struct Bench {
-    handle: Handle,
-    engine: JoinHandle<()>,
-    server: Scripted,
-    trail: MemoryTrail,
-    redactor: Redactor,
-}
-
-fn tool(name: &str, annotations: Value) -> Value {
-    json!({"name": name, "description": "a tool", "inputSchema": {"type": "object"}, "annotations": annotations})
-}
-
-fn delete() -> Value {
-    json!({
-        "name": "delete", "description": "removes a note",
-        "inputSchema": {"type": "object", "properties": {"id": {"type": "string"}, "confirm": {"type": "boolean"}}},
-        "annotations": {"readOnlyHint": false, "destructiveHint": true},
-    })
-}
-
-fn tools() -> Vec<Value> {
-    vec![
-        tool("get", json!({"readOnlyHint": true})),
-        tool("append", json!({"readOnlyHint": false, "destructiveHint": false})),
-        tool("put", json!({"readOnlyHint": false, "destructiveHint": false, "idempotentHint": true})),
-        tool("mystery", json!({})),
-        delete(),
-    ]
-}
-
-async fn bench() -> Bench {
-    bench_with(CONFIG, Attendance::Person).await
-}
-
-async fn bench_with(config: &str, attendance: Attendance) -> Bench {
-    let server = Scripted::new(tools());
-    let config = crewlet_tui::config::load(config, &Source::File("config.yaml".into())).expect("a valid config").config;
-    let (audit, trail) = Audit::memory();
-    let redactor = Redactor::default();
-    let connector: Arc<dyn Connector> = Arc::new(server.clone());
-    let options = Options {
-        environment: Arc::new(NoVariables),
-        attendance,
-        person: "person:ada".into(),
-        audit,
-        names: Default::default(),
-        names_changed: Box::new(|_| {}),
-        redactor: redactor.clone(),
-        log: mpsc::channel(1).1,
-        log_dropped: Arc::new(|| 0),
-        only: None,
-        own_children: Vec::new(),
-        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
-        first_notices: Vec::new(),
-    };
-    let (handle, engine) = start::start(&config, options);
-    let bench = Bench { handle, engine, server, trail, redactor };
-    let ready = |s: &Arc<Snapshot>| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready());
-    bench.until(ready).await;
-    bench
-}
-
-fn request(tool: &str, arguments: &str) -> CallRequest {
-    CallRequest {
-        caller: Caller::Seat { seat: "release".into(), session: "s1".into(), client: "test 1".into() },
-        tool: tool.into(),
-        arguments: Arguments::parse(arguments).expect("arguments"),
-        consent: Consent::None,
-        cancel: CancellationToken::new(),
-    }
-}
-
-impl Bench {
-    async fn until(&self, what: impl FnMut(&Arc<Snapshot>) -> bool) -> Arc<Snapshot> {
-        let mut snapshots = self.handle.snapshots();
-        let found = tokio::time::timeout(Duration::from_secs(120), snapshots.wait_for(what)).await;
-        found.expect("in time").expect("a running engine").clone()
-    }
-
-    async fn call(&self, tool: &str, arguments: &str) -> CallReport {
-        self.handle.call(request(tool, arguments)).await.expect("a report")
-    }
-
-    fn start_call(&self, request: CallRequest) -> JoinHandle<CallReport> {
-        let handle = self.handle.clone();
-        tokio::spawn(async move { handle.call(request).await.expect("a report") })
-    }
-
-    async fn question(&self) -> Arc<ApprovalView> {
-        self.until(|snapshot| !snapshot.approvals.is_empty()).await.approvals[0].clone()
-    }
-
-    async fn question_after(&self, earlier: &ApprovalView) -> Arc<ApprovalView> {
-        let newer = |snapshot: &Arc<Snapshot>| snapshot.approvals.first().is_some_and(|now| now.id != earlier.id);
-        self.until(newer).await.approvals[0].clone()
-    }
-
-    fn decide(&self, question: &ApprovalView, verdict: Verdict) {
-        let command = Command::Decide(question.shown(), verdict);
-        self.handle.send(command).expect("taken");
-    }
-
-    /// `received asked decided(approved) …` of all calls, in order.
-    fn story(&self) -> Vec<String> {
-        let records = self.trail.records();
-        let word = |record: &crewlet_tui::engine::audit::Record| match (record.kind, record.decision, record.outcome) {
-            (Kind::Decided, Some(decision), _) => decision.as_str().to_owned(),
-            (Kind::Finished, _, Some(outcome)) => format!("finished {}", outcome.as_str()),
-            (kind, ..) => kind.as_str().to_owned(),
-        };
-        records.iter().map(word).collect()
-    }
-
-    async fn stop(self) {
-        self.handle.send(Command::Shutdown).expect("taken");
-        self.engine.await.expect("the engine ends in order");
-    }
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_read_runs_unasked_and_leaves_intent_before_the_outcome() {
@@ -498,6 +370,8 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
         audit,
         names: Default::default(),
         names_changed: Box::new(|_| {}),
+        pins: Default::default(),
+        pins_changed: Box::new(|_| {}),
         redactor: Redactor::default(),
         log: mpsc::channel(1).1,
         log_dropped: Arc::new(|| 0),

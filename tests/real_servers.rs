@@ -51,8 +51,8 @@ impl Company {
     fn new(server: &str) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let server = server.replace("{mark}", &folder.path().display().to_string());
-        let indented: String = server.lines().map(|line| format!("    {line}\n")).collect();
-        let config = format!("name: Real\nmcp_servers:\n  - name: real\n{indented}");
+        let indented: Vec<String> = server.lines().map(|line| format!("    {line}")).collect();
+        let config = format!("name: Real\nmcp_servers:\n  - name: real\n{}\n", indented.join("\n"));
         fs::write(folder.path().join("config.yaml"), config).expect("a config");
         Self { folder }
     }

@@ -19,6 +19,8 @@ mod calls;
 mod doors;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/relay.rs"]
+mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;

@@ -166,3 +166,27 @@ fn nothing_is_left_behind() {
         .collect();
     assert_eq!(found, Vec::<String>::new());
 }
+
+#[test]
+fn the_readme_shows_the_keys_of_the_program() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(&path).expect("README.md");
+    let start = readme.find("<!-- keys").and_then(|at| Some(at + readme[at..].find('\n')? + 1)).expect("the mark");
+    let end = readme.find("<!-- /keys -->").expect("the end mark");
+    let table = format!("{}\n\n", crewlet_tui::tui::keymap::markdown().trim());
+    if std::env::var_os("UPDATE_README").is_some() {
+        fs::write(&path, format!("{}\n{table}{}", &readme[..start], &readme[end..])).expect("README.md is written");
+        return;
+    }
+    assert_eq!(readme[start..end].trim(), table.trim(), "UPDATE_README=1 cargo test --test tidy");
+}
+
+#[test]
+fn nothing_names_what_is_not_part_of_the_project() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = fs::read_to_string(root.join("README.md")).expect("README.md");
+    for link in readme.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let local = !link.starts_with("http") && !link.starts_with('#');
+        assert!(!local || root.join(link).exists(), "README.md links to {link}, which is not there");
+    }
+}

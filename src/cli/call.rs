@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{CallArgs, Exit, Global, complain, print, prompt};
+use super::{CallArgs, Exit, Global, complain, print_foreign, print_json, prompt};
+use crate::config::model::PolicyDecision;
 use crate::engine::handle::{CallReport, CallRequest, Consent};
 use crate::engine::snapshot::{CallPhase, Caller};
 use crate::run::{self, OneShot, Wanted};
@@ -17,6 +18,10 @@ const LONGEST: u64 = Arguments::MAX_BYTES as u64 + 1;
 
 /// Runs one call and prints what came back.
 pub(super) fn run(global: &Global, call: &CallArgs) -> Exit {
+    if global.read_only {
+        complain("refused: --read-only lets you look, not call");
+        return Exit::Refused;
+    }
     let arguments = match arguments(call.args.as_deref()) {
         Ok(arguments) => arguments,
         Err(problem) => {
@@ -51,10 +56,34 @@ async fn call_with(session: &OneShot, call: &CallArgs, arguments: Arguments) -> 
         never = prompt::answer_questions(&session.handle) => match never {},
     };
     match report {
-        Ok(report) => finish(&report, call.json),
+        Ok(report) => {
+            let exit = finish(&report, call.json);
+            if let Some(hint) = hint(session, call, &report) {
+                complain(&hint);
+            }
+            exit
+        }
         Err(error) => {
             complain(&error.to_string());
             Exit::Failed
+        }
+    }
+}
+
+/// What may help the person at the shell, beyond the message that every caller gets.
+fn hint(session: &OneShot, call: &CallArgs, report: &CallReport) -> Option<String> {
+    let CallPhase::Refused { .. } = &report.phase else { return None };
+    match &report.policy {
+        Some((PolicyDecision::Ask, _)) if !call.approve && !attended() => {
+            Some("to consent to this one call, add --approve".to_owned())
+        }
+        Some(_) => None,
+        None => {
+            let snapshot = session.handle.snapshot();
+            let names = snapshot.catalog.entries().iter().map(|entry| &*entry.name);
+            let close = |name: &&str| strsim::jaro_winkler(name, &call.tool) > 0.85;
+            let found: Vec<&str> = names.filter(close).take(3).collect();
+            (!found.is_empty()).then(|| format!("did you mean {}?", crate::text::visible(&found.join(" or "))))
         }
     }
 }
@@ -67,10 +96,9 @@ fn finish(report: &CallReport, json: bool) -> Exit {
         _ => Exit::Failed,
     };
     if json {
-        print(&format!("{:#}\n", as_json(report)));
+        print_json(&as_json(report));
     } else if let Some(output) = &report.output {
-        let text = output::as_text(output);
-        print(&if text.ends_with('\n') { text } else { format!("{text}\n") });
+        print_foreign(&output::as_text(output));
     }
     if exit != Exit::Fine && report.output.is_none() {
         complain(&report.message);

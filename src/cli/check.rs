@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Exit, Global, complain, print};
-use crate::config::diagnostic::{self, Diagnostic, Severity};
+use super::{Exit, Global, complain, print, print_json};
+use crate::config::diagnostic::{Diagnostic, Severity};
 use crate::config::resolve::Owner;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
@@ -14,7 +14,7 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
     let document = match run::load(global) {
         Ok(document) => document,
         Err(diagnostics) => {
-            report(&diagnostics, None, json);
+            report(global, &diagnostics, None, json);
             return Exit::Config;
         }
     };
@@ -24,18 +24,18 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
         diagnostics.push(Diagnostic::file(
             document.config().source.file_name(),
             problem,
-            "see themes/ for the shipped ones",
+            "name a shipped one, or put a file of that name into a themes folder",
         ));
-        report(&diagnostics, None, json);
+        report(global, &diagnostics, None, json);
         return Exit::Config;
     }
     if !connect {
-        report(&diagnostics, Some(&declared(&document)), json);
+        report(global, &diagnostics, Some(&declared(&document)), json);
         return if document.unresolved.is_empty() { Exit::Fine } else { Exit::Failed };
     }
     run::one_shot(global, run::Wanted::AllServers, |session| async move {
         let snapshot = session.handle.snapshot();
-        report(&diagnostics, Some(&connected(&snapshot)), json);
+        report(global, &diagnostics, Some(&connected(&snapshot)), json);
         let down =
             |status: &ConnectionStatus| !matches!(status, ConnectionStatus::Ready { .. } | ConnectionStatus::Disabled);
         if snapshot.servers.iter().any(|server| down(&server.status)) { Exit::Failed } else { Exit::Fine }
@@ -56,7 +56,7 @@ fn declared(document: &Document) -> Vec<Row> {
             name: server.name.to_string(),
             status: match missing {
                 Some(_) => "failed",
-                None if server.enabled => "declared",
+                None if server.enabled => "not started",
                 None => "disabled",
             },
             reason: missing.map(|(_, problem)| problem.to_string()),
@@ -76,7 +76,7 @@ fn connected(snapshot: &Snapshot) -> Vec<Row> {
     snapshot.servers.iter().map(row).collect()
 }
 
-fn report(diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
+fn report(global: &Global, diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
     let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let down = servers.is_some_and(|rows| rows.iter().any(|row| row.reason.is_some()));
     if json {
@@ -85,12 +85,11 @@ fn report(diagnostics: &[Diagnostic], servers: Option<&[Row]>, json: bool) {
             .iter()
             .map(|row| json!({"name": row.name, "status": row.status, "reason": row.reason, "tools": row.tools}))
             .collect();
-        let report = json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows});
-        print(&format!("{report:#}\n"));
+        print_json(&json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows}));
         return;
     }
     if !diagnostics.is_empty() {
-        complain(diagnostic::render(diagnostics).trim_end());
+        complain(&run::explain(global, diagnostics));
     }
     for row in servers.unwrap_or_default() {
         let tools = row.tools.map(|tools| format!("  {tools} tools")).unwrap_or_default();

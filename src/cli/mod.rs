@@ -9,13 +9,15 @@ mod token;
 mod tools;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub(crate) use call::attended;
 
+use crate::engine::connection::watchdog;
 use crate::run;
 
 /// How the program ends.
@@ -130,6 +132,9 @@ enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
+    /// Ends the children of a program that died without a word
+    #[command(name = watchdog::COMMAND, hide = true)]
+    Watchdog,
     /// Run one of the built-in demo servers on stdio
     DemoServer {
         /// Its name
@@ -226,14 +231,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Token { command }) => token::run(&global, &command),
         Some(Command::Audit { command }) => audit_command(&global, &command),
         Some(Command::Schema) => {
-            let schema = crate::config::schema();
-            print(&format!("{schema:#}\n"));
+            print_json(&crate::config::schema());
             Exit::Fine
         }
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "crewlet-tui", &mut script);
             print(&String::from_utf8_lossy(&script));
+            Exit::Fine
+        }
+        Some(Command::Watchdog) => {
+            watchdog::run();
             Exit::Fine
         }
         Some(Command::DemoServer { name, dir }) => return demo_server(&name, dir),
@@ -290,6 +298,40 @@ fn audit_command(global: &Global, command: &AuditCommand) -> Exit {
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes a JSON document. Characters that a terminal would not draw as they stand are written as JSON escapes, which
+/// mean the same.
+pub(crate) fn print_json(document: &serde_json::Value) {
+    let mut text = String::new();
+    for c in format!("{document:#}\n").chars() {
+        if c != '\n' && crate::text::is_hidden(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        } else {
+            text.push(c);
+        }
+    }
+    print(&text);
+}
+
+/// Writes foreign text: to a terminal in visible form, line by line, elsewhere as it is.
+pub(crate) fn print_foreign(text: &str) {
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    if std::io::stdout().is_terminal() {
+        let lines: Vec<String> = text.lines().map(visible_but_tabs).collect();
+        print(&format!("{}\n", lines.join("\n")));
+    } else {
+        print(&format!("{text}{end}"));
+    }
+}
+
+fn visible_but_tabs(line: &str) -> String {
+    let parts: Vec<_> = line.split('\t').map(crate::text::visible).collect();
+    parts.join("\t")
 }
 
 /// Writes one diagnostic line to standard error.

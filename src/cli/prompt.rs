@@ -44,7 +44,7 @@ async fn decide(handle: &Handle, question: Arc<ApprovalView>) {
     let verdict = if approved {
         Verdict::Approve
     } else {
-        let reason = line.filter(|line| !line.is_empty() && line != "no").unwrap_or_default();
+        let reason = line.filter(|line| !matches!(line.as_str(), "" | "n" | "no")).unwrap_or_default();
         Verdict::Deny { reason }
     };
     if let Err(error) = handle.send(Command::Decide(question.shown(), verdict)) {
@@ -63,10 +63,14 @@ fn read_line(tier: Tier, name: &str) -> Option<String> {
         }
         Tier::Press | Tier::Arm => "Type yes to run it once; anything else denies it and is the reason:".to_owned(),
     });
-    let mut line = String::new();
-    match stdin.read_line(&mut line) {
-        Ok(0) | Err(_) => None,
-        Ok(_) => Some(line.trim().to_owned()),
+    loop {
+        let mut line = String::new();
+        match stdin.read_line(&mut line) {
+            Ok(0) | Err(_) => return None,
+            // Too short to be a reason, and too easily typed to be a decision.
+            Ok(_) if matches!(line.trim(), "y" | "Y") => complain("type the whole word, or no:"),
+            Ok(_) => return Some(line.trim().to_owned()),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::{Exit, Global, complain, print};
+use super::{Exit, Global, complain, print, print_json};
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy;
 use crate::engine::snapshot::Snapshot;
@@ -39,12 +39,11 @@ fn print_tools(session: &OneShot, seat: Option<&str>, json: bool) -> Exit {
             }
         }
     }
-    let text = if json {
-        format!("{:#}\n", as_json(&snapshot, &session.approvals, seat.as_ref()))
+    if json {
+        print_json(&as_json(&snapshot, &session.approvals, seat.as_ref()));
     } else {
-        as_table(&snapshot)
-    };
-    print(&text);
+        print(&as_table(&snapshot));
+    }
     if up == 0 && !snapshot.servers.is_empty() { Exit::Failed } else { Exit::Fine }
 }
 
@@ -106,6 +105,8 @@ fn as_table(snapshot: &Snapshot) -> String {
     let entries = snapshot.catalog.entries();
     let name_width = entries.iter().map(|entry| text::width(&entry.name)).max().unwrap_or(4).clamp(4, 48);
     let mut table = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(table, "{:<name_width$}  {:<11}  {:<16}  hints", "name", "class", "server");
     for entry in entries {
         let name = text::visible(&entry.name);
         let name = text::fit(&name, name_width).into_owned();
@@ -113,10 +114,12 @@ fn as_table(snapshot: &Snapshot) -> String {
         let hints: Vec<String> = HintName::ALL
             .into_iter()
             .filter(|hint| entry.hints.effective.get(*hint) != crate::tool::Hint::Unknown)
-            .map(|hint| format!("{} {}", hint.words(), entry.hints.effective.get(hint)))
+            .map(|hint| format!("{} {} ({})", hint.words(), entry.hints.effective.get(hint), entry.hints.source(hint)))
             .collect();
-        let hints = if hints.is_empty() { "nobody said".to_owned() } else { hints.join(", ") };
-        // Writing to a String cannot fail.
+        let mut hints = if hints.is_empty() { "nobody said".to_owned() } else { hints.join(", ") };
+        for flag in &entry.flags {
+            let _ = write!(hints, "  ! {}", flag.as_str().replace('_', " "));
+        }
         let _ = writeln!(table, "{name}{gap}  {:<11}  {:<16}  {hints}", entry.class(), entry.server);
     }
     for rejected in snapshot.catalog.rejected() {

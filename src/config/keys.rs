@@ -1,6 +1,6 @@
 //! The tables of keys: every typed mapping of the document, once. Pure data.
 //!
-//! [`super::shape`] checks documents against them and [`super::schema`] makes the JSON Schema of them. A key that is
+//! [`super::shape`] checks documents against them and [`super::schema()`] makes the JSON Schema of them. A key that is
 //! not here is an error, except below [`Shape::Any`].
 
 use super::shape::{Also, Key, Section, Shape};

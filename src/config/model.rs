@@ -51,7 +51,7 @@ impl Source {
     pub fn file_name(&self) -> Arc<str> {
         match self {
             Self::File(path) => path.file_name().map_or_else(|| "config".into(), |name| name.to_string_lossy().into()),
-            Self::Demo => "demo".into(),
+            Self::Demo => "config.example.yaml".into(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a well-formed document looks like: tables of keys, and the one check that walks a document along them.
 //!
-//! The tables are in [`super::keys`]; the JSON Schema of [`super::schema`] is made from the same ones. The check
+//! The tables are in [`super::keys`]; the JSON Schema of [`super::schema()`] is made from the same ones. The check
 //! reports unknown keys, missing keys, wrong types and values out of range; what several fields mean together is the
 //! lowering's business, which may rely on everything that this check passed.
 

@@ -2,21 +2,27 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
-use super::snapshot::{CallPhase, CallView, History};
+use super::snapshot::{CallPhase, CallView, History, Repeat};
 use crate::ids::CallId;
-use crate::tool::{Digest, Entry};
+use crate::tool::{Digest, Entry, Hint, ShownArguments};
 
 /// Calls kept.
 const CALLS: usize = 1_000;
 /// Bytes of result text kept over all calls.
 const RESULT_BYTES: usize = 16 << 20;
 
+/// A call like an earlier one is taken for a repetition within this time.
+const REPEAT_WITHIN: Duration = Duration::from_secs(10 * 60);
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     order: VecDeque<CallId>,
     views: HashMap<CallId, Arc<CallView>>,
+    /// What the arguments were before a person changed them.
+    edited: HashMap<CallId, Digest>,
     results: VecDeque<(CallId, usize)>,
     result_bytes: usize,
 }
@@ -28,6 +34,13 @@ impl Calls {
             return false;
         }
         let over = view.phase.is_over();
+        let digest = |view: &CallView| view.arguments.as_ref().map(ShownArguments::digest);
+        if let Some(known) = self.views.get(&view.id)
+            && let (Some(before), Some(now)) = (digest(known), digest(&view))
+            && before != now
+        {
+            self.edited.entry(view.id.clone()).or_insert(before);
+        }
         if !self.views.contains_key(&view.id) {
             self.order.push_back(view.id.clone());
         }
@@ -52,7 +65,8 @@ impl Calls {
             view.server.as_ref() == Some(&entry.server) && view.raw_name.as_ref() == Some(&entry.raw_name)
         };
         for view in self.order.iter().filter_map(|id| self.views.get(id)).filter(same_tool) {
-            let by_person = view.decider.as_ref().is_some_and(|decider| &**decider != "policy");
+            // What the policy or a grant let through, nobody looked at.
+            let by_person = view.decider.as_ref().is_some_and(|decider| !is_unasked(decider));
             match &view.phase {
                 CallPhase::Denied { reason } => {
                     history.denied += 1;
@@ -70,12 +84,38 @@ impl Calls {
         history
     }
 
+    /// The latest earlier call of the same caller, tool and arguments, not long before `view`, where a second one may
+    /// have a further effect. One that was sent tells more than one that never ran.
+    pub(super) fn repeat(&self, view: &CallView, entry: &Entry, arguments: Digest) -> Option<Repeat> {
+        if entry.hints.effective.idempotent == Hint::Yes {
+            return None;
+        }
+        let same = |earlier: &&Arc<CallView>| {
+            earlier.id != view.id
+                && earlier.caller.seat() == view.caller.seat()
+                && earlier.server.as_ref() == Some(&entry.server)
+                && earlier.raw_name.as_ref() == Some(&entry.raw_name)
+                && view.at.since(earlier.at) <= REPEAT_WITHIN
+                && self.had(earlier, arguments)
+        };
+        let earlier = self.order.iter().filter_map(|id| self.views.get(id)).filter(same);
+        let found = earlier.max_by_key(|earlier| (was_sent(&earlier.phase), earlier.at))?;
+        Some(Repeat { call: found.id.clone(), at: found.at, outcome: found.phase.word().into() })
+    }
+
+    /// Whether a call came with these arguments, or was sent with them after a person had changed them.
+    fn had(&self, view: &CallView, arguments: Digest) -> bool {
+        let now = view.arguments.as_ref().map(ShownArguments::digest);
+        now == Some(arguments) || self.edited.get(&view.id) == Some(&arguments)
+    }
+
     fn trim(&mut self) {
         while self.order.len() > CALLS {
             let oldest_over = |id: &CallId| self.views.get(id).is_none_or(|view| view.phase.is_over());
             let Some(at) = self.order.iter().position(oldest_over) else { break };
             if let Some(id) = self.order.remove(at) {
                 self.views.remove(&id);
+                self.edited.remove(&id);
             }
         }
         while self.result_bytes > RESULT_BYTES && self.results.len() > 1 {
@@ -87,4 +127,12 @@ impl Calls {
             }
         }
     }
+}
+
+fn is_unasked(decider: &str) -> bool {
+    decider == "policy" || decider.starts_with("grant:")
+}
+
+const fn was_sent(phase: &CallPhase) -> bool {
+    matches!(phase, CallPhase::Running | CallPhase::Done { .. } | CallPhase::Failed { .. } | CallPhase::Unknown { .. })
 }

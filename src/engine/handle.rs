@@ -63,8 +63,10 @@ pub struct CallReport {
     pub policy: Option<(PolicyDecision, Arc<str>)>,
     /// Time from received to finished, waiting included.
     pub elapsed: Duration,
-    /// For the caller: what happened, why, and what to do next. For a result, the result as text.
+    /// For the caller: what happened, why, and what to do next. For a result, the result as text, after the note.
     pub message: Arc<str>,
+    /// What the caller has to know beside the result: that a person changed the arguments, and to what.
+    pub note: Option<Arc<str>>,
 }
 
 /// A call on its way to the core.

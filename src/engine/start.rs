@@ -1,6 +1,6 @@
 //! Starting an engine: from a configuration to supervised connections, a core and a handle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, watch};
@@ -9,19 +9,21 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
-use super::call::{CallEvent, Link, Pipeline};
+use super::call::Pipeline;
 use super::calls::Calls;
 use super::connection::{self, ConnectionSpec, Connector, HttpSpec, Initially, NamedEvent, StdioSpec, TransportSpec};
 use super::core::{Core, Fixed, Inlets, Outlets, adopt, first_snapshot};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
+use super::gate::grants::Grants;
+use super::gate::pins::Pins;
 use super::handle::Handle;
 use super::servers::{Declared, Server};
 use super::snapshot::{CredentialView, LogLevel, LogRecord, TransportFacts};
 use super::status::{ConnectionStatus, Failure, FailureKind};
 use crate::clock::Timestamp;
 use crate::config::expand::Environment;
-use crate::config::model::{self, ApprovalSettings, Config, Unresolved};
+use crate::config::model::{self, Config, Unresolved};
 use crate::config::resolve::{Resolved, ResolvedTransport};
 use crate::ids::{ConnectionName, ServerName};
 use crate::secret::{Redactor, Secret};
@@ -47,6 +49,10 @@ pub struct Options {
     pub names: Names,
     /// Called when names have to be remembered.
     pub names_changed: Box<dyn Fn(&Names) + Send>,
+    /// Remembered definitions.
+    pub pins: Pins,
+    /// Called when definitions have to be remembered.
+    pub pins_changed: Box<dyn Fn(&Pins) + Send>,
     /// Cleans every text; learns the secrets that are resolved here.
     pub redactor: Redactor,
     /// Our own diagnostics, for the log pane.
@@ -66,6 +72,13 @@ pub struct Options {
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
 /// ends when no child process is left.
 pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
+    let (core, handle) = assemble(config, options);
+    (handle, tokio::spawn(core.run()))
+}
+
+/// Everything that [`start`] sets going: supervisors started, the core not yet.
+#[allow(clippy::too_many_lines, reason = "one list of the parts and of what joins them")]
+pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
@@ -79,10 +92,21 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     let (links_in, links) = watch::channel(Arc::new(HashMap::new()));
     let settings = Arc::new(config.engine.approvals.clone());
     let (settings_in, settings_out) = watch::channel(settings.clone());
+    let (standing_in, standing) = watch::channel(Arc::default());
     let mut tasks = JoinSet::new();
     let servers = start_servers(config, &options, &connections_in, &shutdown, &mut tasks);
     let (catalog_out, settings_read) = (catalog.clone(), settings_out.clone());
-    let pipeline = pipeline(&options, catalog, links, settings_out, call_events_in);
+    let pipeline = Pipeline {
+        catalog,
+        links,
+        settings: settings_out,
+        standing,
+        audit: options.audit.clone(),
+        core: call_events_in,
+        redactor: options.redactor,
+        attendance: options.attendance,
+        person: options.person,
+    };
     let mut core = Core {
         snapshot,
         stale: vec![true; servers.len()],
@@ -97,14 +121,29 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
             log: options.log,
             audit: options.audit.health(),
         },
-        outlets: Outlets { snapshots: snapshots_in, catalog: catalog_in, links: links_in, settings: settings_in },
-        fixed: Fixed { pipeline, names_changed: options.names_changed, log_dropped: options.log_dropped, shutdown },
+        outlets: Outlets {
+            snapshots: snapshots_in,
+            catalog: catalog_in,
+            links: links_in,
+            settings: settings_in,
+            standing: standing_in,
+        },
+        fixed: Fixed {
+            pipeline,
+            names_changed: options.names_changed,
+            pins_changed: options.pins_changed,
+            log_dropped: options.log_dropped,
+            shutdown,
+        },
         connections: tasks,
         desk: Desk::default(),
+        grants: Grants::default(),
+        pins: options.pins,
+        unsaved_pins: false,
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
-        warned: Vec::new(),
+        warned: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),
@@ -112,7 +151,6 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
     for (level, text) in options.first_notices {
         core.notice(level, &text);
     }
-    let task = tokio::spawn(core.run());
     let handle = Handle {
         commands: commands_in,
         calls: calls_in,
@@ -121,26 +159,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
         catalog: catalog_out,
         settings: settings_read,
     };
-    (handle, task)
-}
-
-fn pipeline(
-    options: &Options,
-    catalog: watch::Receiver<Arc<Catalog>>,
-    links: watch::Receiver<Arc<HashMap<ConnectionName, Link>>>,
-    settings: watch::Receiver<Arc<ApprovalSettings>>,
-    core: mpsc::Sender<CallEvent>,
-) -> Pipeline {
-    Pipeline {
-        catalog,
-        links,
-        settings,
-        audit: options.audit.clone(),
-        core,
-        redactor: options.redactor.clone(),
-        attendance: options.attendance,
-        person: options.person.clone(),
-    }
+    (core, handle)
 }
 
 fn start_servers(

@@ -12,7 +12,6 @@ use super::one_shot::end;
 use super::parts::{self, Parts};
 use super::{Document, document, listener};
 use crate::cli::{Exit, Global, complain};
-use crate::config::diagnostic;
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
 use crate::logging::Stderr;
@@ -28,7 +27,7 @@ pub fn dashboard(global: &Global) -> Exit {
     let document = match document::load(global) {
         Ok(document) => document,
         Err(diagnostics) => {
-            complain(diagnostic::render(&diagnostics).trim_end());
+            complain(&document::explain(global, &diagnostics));
             return Exit::Config;
         }
     };

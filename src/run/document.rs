@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::Global;
-use crate::config::diagnostic::Diagnostic;
+use crate::config::diagnostic::{self, Diagnostic};
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::config::model::{Config, Source, TuiSettings, Unresolved};
 use crate::config::resolve::Owner;
@@ -44,6 +44,19 @@ pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
     let source = config::find(global.config.as_deref(), &ProcessEnvironment);
     let loaded = config::load_source(&source)?;
     Ok(Document { unresolved: loaded.config.unresolved(&ProcessEnvironment), loaded: Arc::new(loaded) })
+}
+
+/// Problems of a document for people. Their lines name the file without its folder; where that does not say which
+/// file it is, the first line does.
+pub fn explain(global: &Global, problems: &[Diagnostic]) -> String {
+    let text = diagnostic::render(problems);
+    let text = text.trim_end();
+    match config::find(global.config.as_deref(), &ProcessEnvironment) {
+        Source::File(path) if path.parent().is_some_and(|folder| !folder.as_os_str().is_empty()) => {
+            format!("in {}:\n{text}", crate::text::visible(&path.display().to_string()))
+        }
+        _ => text.to_owned(),
+    }
 }
 
 /// The screen that the command line, the configuration and the terminal ask for.

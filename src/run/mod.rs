@@ -1,6 +1,6 @@
 //! The composition root: the only place that builds both the engine and the screen.
 //!
-//! Commands call [`one_shot`] or [`dashboard`]; nothing else knows how the parts are put together.
+//! Commands call [`one_shot()`] or [`dashboard()`]; nothing else knows how the parts are put together.
 
 mod dashboard;
 mod document;
@@ -10,7 +10,7 @@ mod parts;
 mod serve;
 
 pub use dashboard::dashboard;
-pub use document::{Document, load, screen};
+pub use document::{Document, explain, load, screen};
 pub use one_shot::{OneShot, Wanted, one_shot};
 pub use parts::{prepare_process, state_folder, user};
 pub use serve::serve;

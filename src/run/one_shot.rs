@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 use super::parts::{self, Parts};
 use super::{Document, document};
 use crate::cli::{Exit, Global, attended, complain};
-use crate::config::diagnostic;
 use crate::config::model::ApprovalSettings;
 use crate::engine::command::Command;
 use crate::engine::gate::Attendance;
@@ -67,7 +66,7 @@ where
     let document = match document::load(global) {
         Ok(document) => document,
         Err(diagnostics) => {
-            complain(diagnostic::render(&diagnostics).trim_end());
+            complain(&document::explain(global, &diagnostics));
             return Exit::Config;
         }
     };

@@ -9,10 +9,12 @@ use tokio::task::JoinHandle;
 
 use super::Document;
 use crate::cli::{Exit, Global};
-use crate::config::diagnostic::{self, Severity};
+use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
+use crate::engine::connection::watchdog;
 use crate::engine::gate::Attendance;
+use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::LogLevel;
 use crate::engine::start::{self, Options};
@@ -23,6 +25,10 @@ use crate::secret::Redactor;
 use crate::tool::names::Names;
 
 const NAMES_FILE: &str = "names.json";
+/// Remembered definitions of tools, in the state folder.
+const PINS_FILE: &str = "pins.json";
+/// The longest file of remembered definitions that is read, in bytes.
+const MOST_PINS: u64 = 512 << 20;
 
 /// What has to hold before anything else happens: files are made private, TLS has a provider.
 pub fn prepare_process() {
@@ -84,7 +90,7 @@ pub fn state_folder(global: &Global) -> Result<PathBuf, (Exit, String)> {
     if let Some(path) = &global.state_dir {
         return Ok(path.clone());
     }
-    let document = super::load(global).map_err(|problems| (Exit::Config, diagnostic::render(&problems)))?;
+    let document = super::load(global).map_err(|problems| (Exit::Config, super::explain(global, &problems)))?;
     state_path(global, &document).map_err(|problem| (Exit::Failed, problem))
 }
 
@@ -122,8 +128,11 @@ impl Parts {
         attendance: Attendance,
         only: Option<ServerName>,
     ) -> (Handle, JoinHandle<()>) {
-        let state = self.state.clone();
+        let (state, pins_state) = (self.state.clone(), self.state.clone());
         let demo = self.state.demo();
+        if let Err(error) = watchdog::start() {
+            tracing::warn!(%error, "watchdog_not_started");
+        }
         let dropped = self.logging.dropped.clone();
         // What is left behind is a feed that has ended.
         let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);
@@ -134,6 +143,8 @@ impl Parts {
             audit: self.audit.clone(),
             names: read_names(&self.state),
             names_changed: Box::new(move |names| write_names(&state, names)),
+            pins: self.read_pins(),
+            pins_changed: Box::new(move |pins| write_pins(&pins_state, pins)),
             redactor: self.redactor.clone(),
             log,
             log_dropped: Arc::new(move || dropped.pane()),
@@ -143,6 +154,36 @@ impl Parts {
             first_notices: std::mem::take(&mut self.first_notices),
         };
         start::start(document.config(), options)
+    }
+
+    /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should
+    /// have been some.
+    fn read_pins(&mut self) -> Pins {
+        let read = || -> std::io::Result<Option<Pins>> {
+            let file = match std::fs::File::open(self.state.file(PINS_FILE)) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                file => file?,
+            };
+            let mut text = String::new();
+            std::io::Read::read_to_string(&mut std::io::Read::take(file, MOST_PINS), &mut text)?;
+            Ok(Some(serde_json::from_str(&text)?))
+        };
+        match read() {
+            Ok(pins) => pins.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(file = PINS_FILE, %error, "pins_unreadable");
+                let text = format!("{PINS_FILE} cannot be read ({error}): what tools were before is not known");
+                self.first_notices.push((LogLevel::Warn, text.into()));
+                Pins::default()
+            }
+        }
+    }
+}
+
+fn write_pins(state: &StateDir, pins: &Pins) {
+    let written = serde_json::to_vec(pins).map_err(std::io::Error::from);
+    if let Err(error) = written.and_then(|bytes| state.write_atomic(PINS_FILE, &bytes)) {
+        tracing::warn!(file = PINS_FILE, %error, "pins_not_written");
     }
 }
 

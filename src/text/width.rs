@@ -2,7 +2,7 @@
 //!
 //! A width is the sum over grapheme clusters, which is how the screen library lays out a line. Nothing here ever
 //! splits a cluster that fits or half a wide character. Text should have gone through [`super::visible`] or
-//! [`super::clean`] first: controls have no width.
+//! [`super::clean()`] first: controls have no width.
 
 use std::borrow::Cow;
 

@@ -43,7 +43,7 @@ pub struct Source {
 }
 
 /// Something that a person should know about the placed tools.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Warning {
     /// Two servers want one name.
     Collision(Collision),

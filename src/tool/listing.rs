@@ -54,6 +54,19 @@ impl Listing {
     /// The longest raw name that is accepted, in characters.
     pub const MAX_NAME_CHARS: usize = 128;
 
+    /// Adds one item of a list, as JSON text. What cannot be decoded (a lone surrogate, too many levels) is one
+    /// rejected item and costs the others nothing.
+    pub fn push_text(&mut self, item: &str) {
+        match serde_json::from_str(item) {
+            Ok(item) => self.push(&item),
+            Err(error) => {
+                let index = self.tools.len() + self.rejected.len();
+                let reason = format!("it cannot be decoded: {error}").into();
+                self.rejected.push(RejectedTool { index, name: None, reason });
+            }
+        }
+    }
+
     /// Adds one item of a list as it came off the wire.
     pub fn push(&mut self, item: &Value) {
         let index = self.tools.len() + self.rejected.len();

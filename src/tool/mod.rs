@@ -7,6 +7,7 @@ pub mod annotations;
 pub mod arguments;
 pub mod catalog;
 pub mod classify;
+pub mod definition;
 pub mod delivery;
 pub mod entry;
 pub mod form;

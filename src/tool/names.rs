@@ -5,7 +5,7 @@
 //! are remembered per (server, raw name), and the incumbent wins: a name that somebody learnt keeps meaning the
 //! same tool when servers come and go. The engine keeps the remembered names in its state folder.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use super::arguments::Digest;
 
 /// The longest exposed name, in characters.
 const MAX_EXPOSED: usize = 64;
+/// Names that are remembered for one server; beyond, only those that it lists now.
+const MAX_REMEMBERED: usize = 10_000;
 
 /// The two names of a tool.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +30,7 @@ pub struct Named {
 pub type ByTool = HashMap<(Arc<str>, Arc<str>), Named>;
 
 /// A tool that could not have the name it wanted.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Collision {
     /// The name.
     pub wanted: Arc<str>,
@@ -53,11 +55,32 @@ pub struct Wanted {
 
 /// The remembered names.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
 pub struct Names {
-    remembered: BTreeSet<Remembered>,
+    /// By server and raw name.
+    remembered: BTreeMap<(Arc<str>, Arc<str>), Remembered>,
 }
 
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+/// The remembered names as they stand in the file: a list.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    remembered: Vec<Remembered>,
+}
+
+impl From<Stored> for Names {
+    fn from(stored: Stored) -> Self {
+        let by_tool = |names: Remembered| ((names.server.clone(), names.raw.clone()), names);
+        Self { remembered: stored.remembered.into_iter().map(by_tool).collect() }
+    }
+}
+
+impl From<Names> for Stored {
+    fn from(names: Names) -> Self {
+        Self { remembered: names.remembered.into_values().collect() }
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Remembered {
     server: Arc<str>,
     raw: Arc<str>,
@@ -70,11 +93,9 @@ struct Remembered {
 impl Names {
     /// Names for all of `wanted`, by (server, raw name), and the collisions among them. Nothing is remembered yet.
     pub fn assign(&self, wanted: &[Wanted]) -> (ByTool, Vec<Collision>) {
-        let known: HashMap<(&str, &str), &Remembered> =
-            self.remembered.iter().map(|r| ((&*r.server, &*r.raw), r)).collect();
         let mut owners: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
         let mut exposed_taken: HashSet<Arc<str>> = HashSet::new();
-        for remembered in &self.remembered {
+        for remembered in self.remembered.values() {
             owners.insert(remembered.name.clone(), remembered.server.clone());
             exposed_taken.insert(remembered.exposed.clone());
         }
@@ -84,7 +105,7 @@ impl Names {
         order.sort();
         for tool in order {
             let key = (tool.server.clone(), tool.raw.clone());
-            if let Some(incumbent) = known.get(&(&*tool.server, &*tool.raw))
+            if let Some(incumbent) = self.remembered.get(&key)
                 && incumbent.wanted == tool.name
             {
                 let names = Named { name: incumbent.name.clone(), exposed: incumbent.exposed.clone() };
@@ -113,19 +134,35 @@ impl Names {
     /// Remembers the names of `wanted` as [`Names::assign`] gives them. True when that changed anything.
     pub fn remember(&mut self, wanted: &[Wanted]) -> bool {
         let (named, _) = self.assign(wanted);
-        let before = self.remembered.clone();
+        let mut changed = false;
         for tool in wanted {
-            let Some(names) = named.get(&(tool.server.clone(), tool.raw.clone())) else { continue };
-            self.remembered.retain(|r| !(r.server == tool.server && r.raw == tool.raw && r.wanted != tool.name));
-            self.remembered.insert(Remembered {
+            let key = (tool.server.clone(), tool.raw.clone());
+            let Some(names) = named.get(&key) else { continue };
+            let now = Remembered {
                 server: tool.server.clone(),
                 raw: tool.raw.clone(),
                 wanted: tool.name.clone(),
                 name: names.name.clone(),
                 exposed: names.exposed.clone(),
-            });
+            };
+            changed |= self.remembered.get(&key) != Some(&now);
+            self.remembered.insert(key, now);
         }
-        self.remembered != before
+        self.forget(&named);
+        changed
+    }
+
+    /// A server that lists other names each time must not fill the memory of all: over the cap, its names that are
+    /// not listed now are forgotten.
+    fn forget(&mut self, listed: &ByTool) {
+        let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
+        for (server, _) in self.remembered.keys() {
+            *counts.entry(server.clone()).or_default() += 1;
+        }
+        if counts.values().any(|count| *count > MAX_REMEMBERED) {
+            let over = |server: &Arc<str>| counts.get(server).is_some_and(|count| *count > MAX_REMEMBERED);
+            self.remembered.retain(|tool, _| !over(&tool.0) || listed.contains_key(tool));
+        }
     }
 }
 
@@ -171,7 +208,7 @@ mod tests {
 
     fn name_of(names: &Names, wanted: &[Wanted], server: &str, raw: &str) -> (String, String) {
         let (named, _) = names.assign(wanted);
-        let names = &named[&(Arc::from(server), Arc::from(raw))];
+        let names = &named[&(Arc::<str>::from(server), Arc::<str>::from(raw))];
         (names.name.to_string(), names.exposed.to_string())
     }
 
@@ -215,6 +252,28 @@ mod tests {
         }
         let (again, _) = Names::default().assign(&wanted);
         assert_eq!(named, again);
+    }
+
+    #[test]
+    fn twenty_thousand_names_survive_the_file() {
+        let wanted: Vec<Wanted> = (0..20_000).map(|index| want("a", &format!("tool_{index}"))).collect();
+        let mut names = Names::default();
+        assert!(names.remember(&wanted));
+        assert!(!names.remember(&wanted));
+        let text = serde_json::to_string(&names).unwrap();
+        assert_eq!(serde_json::from_str::<Names>(&text).unwrap(), names);
+    }
+
+    #[test]
+    fn a_server_that_renames_its_tools_for_ever_is_forgotten_and_nobody_else() {
+        let mut names = Names::default();
+        names.remember(&[want("steady", "get")]);
+        for round in 0..4 {
+            let fresh: Vec<Wanted> = (0..4_000).map(|index| want("churn", &format!("{round}_{index}"))).collect();
+            names.remember(&fresh);
+        }
+        assert!(names.remembered.len() <= MAX_REMEMBERED + 1, "{}", names.remembered.len());
+        assert!(!names.remember(&[want("steady", "get")]), "the steady one is still known");
     }
 
     #[test]

@@ -20,7 +20,6 @@ pub mod keymap;
 pub mod layout;
 pub mod msg;
 pub mod panes;
-pub mod seam;
 pub mod terminal;
 pub mod theme;
 pub mod ui;

@@ -17,6 +17,8 @@ use ratatui::layout::Rect;
 use self::attention::Attention;
 use self::modals::Modals;
 use self::panes::Panes;
+use super::card::{Card, Outcome};
+use super::editor::CallEditor;
 use super::format::plural;
 use super::frames::Motion;
 use super::intent::{Effect, Intent, Question};
@@ -24,7 +26,6 @@ use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
 use super::panes::View;
-use super::seam::{CallEditor, Card, Outcome};
 use super::theme::{Role, ascii};
 use super::widgets::cells::{put, row, to_cells, width};
 use super::widgets::confirm::{Answer, Confirm};
@@ -95,6 +96,7 @@ impl Ui {
             }
             Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
+        let effects = self.tick(effects, snapshot, moment);
         let mut out = Vec::new();
         for effect in effects {
             self.carry_out(effect, snapshot, moment, &mut out);
@@ -103,6 +105,17 @@ impl Ui {
         self.attend(snapshot, moment, &mut out);
         self.layout(snapshot);
         out
+    }
+
+    /// Lets the card do what it held back: a press that decides counts only when no other key follows at once.
+    fn tick(&mut self, mut effects: Vec<Effect>, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        if let Some(card) = &mut self.modals.card {
+            let outcome = card.tick(moment.at, snapshot);
+            if outcome != Outcome::default() {
+                effects.extend(self.card_outcome(outcome, snapshot));
+            }
+        }
+        effects
     }
 
     /// When something changes by itself, besides what [`Self::motion`] says.

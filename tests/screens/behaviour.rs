@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crewlet_tui::config::model::{OpenCards, TuiSettings};
-use crewlet_tui::engine::command::Command;
+use crewlet_tui::engine::command::{Command, Shown};
 use crewlet_tui::engine::handle::SendError;
 use crewlet_tui::engine::snapshot::{LogLevel, Notice, Snapshot};
 use crewlet_tui::ids::{ApprovalId, ConnectionName};
@@ -11,6 +11,7 @@ use crewlet_tui::tui::frames::Motion;
 use crewlet_tui::tui::intent::Effect;
 use crewlet_tui::tui::msg::Msg;
 use crewlet_tui::tui::panes::View;
+use crossterm::event::{KeyCode, KeyEvent};
 
 use super::support::sample;
 use super::support::screen::{Screen, event};
@@ -255,4 +256,68 @@ fn views_go_by_number() {
         screen.press(&[key]);
         assert_eq!(screen.ui.view(), view);
     }
+}
+
+#[test]
+fn the_card_of_ones_own_call_opens_at_once() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["2", "down", "enter"]);
+    let effects = screen.press(&["ctrl-s"]);
+    let [Effect::Send(Command::Call { call, tool, .. })] = &effects[..] else { panic!("{effects:?}") };
+    assert_eq!((&**tool, screen.ui.view()), ("filesystem_write_file", View::Calls));
+    screen.publish(|snapshot| {
+        let mut approval = (*sample::approval(7, "filesystem_write_file", 0)).clone();
+        approval.call = call.clone();
+        snapshot.approvals.push(Arc::new(approval));
+    });
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
+}
+
+#[test]
+fn the_tools_of_a_server_are_one_key_away() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["t"]);
+    assert_eq!(screen.ui.view(), View::Tools);
+    assert!(screen.text().contains("server:filesystem"), "{}", screen.text());
+}
+
+#[test]
+fn a_decision_is_handed_out_once_and_the_next_card_waits() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    assert_eq!(screen.press(&["y"]), [], "keys are dead at first");
+    screen.wait(600);
+    assert_eq!(screen.press(&["y"]), [], "armed");
+    screen.wait(400);
+    assert_eq!(screen.press(&["y"]), [], "it counts only when no other key follows at once");
+    screen.wait(120);
+    let effects = screen.send(Msg::Wake);
+    assert!(
+        matches!(&effects[..], [Effect::Send(Command::Decide(Shown { approval: ApprovalId(1), .. }, _))]),
+        "{effects:?}"
+    );
+    screen.publish(|snapshot| _ = snapshot.approvals.remove(0));
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)), "the card shows what became of it");
+    screen.press(&["esc"]);
+    assert_eq!(screen.ui.open_card(), None);
+    screen.wait(2_000);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(2)));
+}
+
+#[test]
+fn a_held_key_never_decides() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    screen.wait(600);
+    assert_eq!(screen.press(&["y"]), [], "armed");
+    // A keyboard's first repeat comes late enough to look like a second press; the next ones give it away.
+    screen.wait(400);
+    for _ in 0..60 {
+        assert_eq!(screen.send(Msg::Key(KeyEvent::from(KeyCode::Char('y')))), []);
+        screen.wait(33);
+        assert_eq!(screen.send(Msg::Wake), []);
+    }
+    screen.wait(5_000);
+    assert_eq!(screen.send(Msg::Wake), []);
 }

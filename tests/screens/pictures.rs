@@ -86,3 +86,28 @@ fn svg_pictures() {
         golden::check(&format!("{name}.svg"), &picture);
     }
 }
+
+#[test]
+fn tools() {
+    check("tools", &sample::calm(), &["2", "down"]);
+}
+
+#[test]
+fn approvals() {
+    check("approvals", &sample::busy(), &["3"]);
+}
+
+#[test]
+fn calls() {
+    check("calls", &sample::busy(), &["4"]);
+}
+
+#[test]
+fn the_approval_card() {
+    check("card", &sample::busy(), &["a"]);
+}
+
+#[test]
+fn the_call_editor() {
+    check("editor", &sample::calm(), &["2", "down", "enter"]);
+}

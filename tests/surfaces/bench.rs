@@ -13,6 +13,7 @@ use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::Handle;
 use crewlet_tui::engine::snapshot::{ApprovalView, Snapshot};
 use crewlet_tui::engine::start::{self, Options};
+use crewlet_tui::engine::state_dir::RunInfo;
 use crewlet_tui::engine::state_dir::StateDir;
 use crewlet_tui::ids::{SeatHandle, ServerName};
 use crewlet_tui::secret::Redactor;
@@ -91,6 +92,8 @@ pub async fn bench_with(text: &str) -> Bench {
         audit,
         names: crewlet_tui::tool::names::Names::default(),
         names_changed: Box::new(|_| {}),
+        pins: crewlet_tui::engine::gate::pins::Pins::default(),
+        pins_changed: Box::new(|_| {}),
         redactor: redactor.clone(),
         log: mpsc::channel(1).1,
         log_dropped: Arc::new(|| 0),
@@ -134,6 +137,12 @@ impl Bench {
     pub fn token(&self, seat: &str) -> String {
         let seat = self.config.org.seat(&SeatHandle::new(seat)).expect("a seat");
         tokens::show(&self.state, seat, &ProcessEnvironment).expect("a token").expose().to_owned()
+    }
+
+    /// Lets others find the listener, as a running instance does.
+    pub fn announce(&self) {
+        let info = RunInfo { pid: std::process::id(), address: Some(self.surfaces.address.to_string()) };
+        self.state.write_run(&info).unwrap();
     }
 
     pub fn url(&self, path: &str) -> String {

@@ -33,7 +33,7 @@ pub struct Record {
     pub hints: Vec<(HintName, Hint, String)>,
     /// SHA-256 of the canonical arguments.
     pub args_sha256: Option<Digest>,
-    /// The canonical arguments, redacted, for `received`.
+    /// The canonical arguments, redacted, for `received`, and for `decided` where a person changed them.
     pub args: Option<Arc<str>>,
     /// Policy decision and what made it.
     pub policy: Option<(&'static str, Arc<str>)>,

@@ -13,6 +13,9 @@ use crate::engine::gate::desk::{Ending, Question};
 use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::Entry;
 
+/// Why a question ended that the rules overtook, for the audit.
+pub(super) const RULES_CHANGED: &str = "the rules changed";
+
 impl Run {
     /// Puts the question to a person and waits for its one end.
     pub(super) async fn ask(
@@ -72,10 +75,10 @@ impl Run {
         let person = self.pipeline.person.clone();
         let (phase, decision, reason) = match ending {
             // Nothing runs without a live caller.
-            Ending::Approved(permit) => {
+            Ending::Approved(approval) => {
                 self.view.decider = Some(person);
                 match self.await_caller().await {
-                    Ok(()) => return Answered::Approved(permit),
+                    Ok(()) => return Answered::Approved(approval),
                     Err(Lapsed::GivenUp) => withdrawn(self.hold.why_gone()),
                     Err(Lapsed::Unused) => {
                         let reason = "approved, but the caller did not come back for it";
@@ -88,7 +91,17 @@ impl Run {
                 (CallPhase::Denied { reason: reason.clone() }, Decision::Denied, reason)
             }
             Ending::Expired => (CallPhase::Expired, Decision::Expired, "nobody decided in time".into()),
-            Ending::Withdrawn(why) => withdrawn(why),
+            Ending::Withdrawn(why) => {
+                // Stopping a seat is a person's decision.
+                self.view.decider = (why == Withdrawal::SeatStopped).then_some(person);
+                withdrawn(why)
+            }
+            Ending::RulesChanged => {
+                let record = trail::decided(self, Decision::Withdrawn, &RULES_CHANGED.into());
+                self.records.push(record);
+                let _ = self.write(Durability::Written).await;
+                return Answered::JudgeAnew;
+            }
         };
         self.hold.answered();
         let record = trail::decided(self, decision, &reason);

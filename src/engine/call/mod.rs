@@ -19,10 +19,11 @@ use super::audit::Audit;
 use super::connection::Connection;
 use super::gate::Attendance;
 use super::gate::desk::Question;
+use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest};
 use super::snapshot::{CallView, Withdrawal};
 use crate::config::model::ApprovalSettings;
-use crate::ids::{CallId, ConnectionName};
+use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle};
 use crate::secret::Redactor;
 use crate::tool::Catalog;
 use hold::Hold;
@@ -46,6 +47,10 @@ pub(super) enum CallEvent {
     Ask(Box<Question>, Box<CallView>),
     /// The caller gave the question up.
     Withdraw(CallId, Withdrawal),
+    /// A grant let a call through.
+    GrantUsed(GrantId),
+    /// A call was refused because its seat is stopped.
+    Stopped(SeatHandle),
 }
 
 /// What all calls share.
@@ -54,6 +59,8 @@ pub(super) struct Pipeline {
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) links: watch::Receiver<Arc<HashMap<ConnectionName, Link>>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
+    /// Never older than what the catalog shows.
+    pub(super) standing: watch::Receiver<Arc<Standing>>,
     pub(super) audit: Audit,
     pub(super) core: mpsc::Sender<CallEvent>,
     pub(super) redactor: Redactor,

@@ -9,12 +9,14 @@ use super::{CallEvent, Link, Pipeline, report, trail};
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
 use crate::engine::audit::{Durability, Kind, Record};
-use crate::engine::gate::{AuditState, Case, Changed, Permit, Verdict, judge, policy};
+use crate::engine::gate::desk::Approval;
+use crate::engine::gate::standing::with_grant;
+use crate::engine::gate::{AuditState, Case, Changed, Verdict, judge};
 use crate::engine::handle::{CallReport, CallRequest};
 use crate::engine::snapshot::{AuditHealth, CallPhase, CallView, ResultView, Withdrawal};
-use crate::ids::CallId;
+use crate::ids::{CallId, GrantId};
 use crate::tool::output::{self, CallOutput, OutputNote};
-use crate::tool::{Arguments, EffectClass, Entry};
+use crate::tool::{Arguments, Digest, EffectClass, Entry};
 
 /// One call on its way.
 pub(super) struct Run {
@@ -25,6 +27,10 @@ pub(super) struct Run {
     /// What is shown, hashed, audited and sent.
     pub(super) arguments: Arguments,
     pub(super) confirm_set: bool,
+    /// Where a person changed the arguments: the digest of what they were.
+    pub(super) edited_from: Option<Digest>,
+    /// The grant that lets it through, where one does.
+    pub(super) grant: Option<GrantId>,
     pub(super) entry: Option<Arc<Entry>>,
     pub(super) view: CallView,
     /// Records that wait for the next append.
@@ -33,7 +39,9 @@ pub(super) struct Run {
 
 /// How a question came back to the pipeline.
 pub(super) enum Answered {
-    Approved(Permit),
+    Approved(Approval),
+    /// The rules changed under the question.
+    JudgeAnew,
     Over(CallPhase),
 }
 
@@ -41,6 +49,8 @@ pub(super) enum Answered {
 pub(super) enum Sent {
     Over(CallPhase, Option<CallOutput>),
     DefinitionChanged,
+    /// Nothing was sent; the rules changed.
+    JudgeAnew,
 }
 
 impl Run {
@@ -66,6 +76,8 @@ impl Run {
         Self {
             received: Instant::now(),
             confirm_set: false,
+            edited_from: None,
+            grant: None,
             entry: None,
             records: Vec::new(),
             pipeline,
@@ -80,6 +92,9 @@ impl Run {
         self.place(entry);
         let record = trail::received(&self);
         self.records.push(record);
+        if let Some(reason) = self.stopped() {
+            return self.refuse_stopped(reason).await;
+        }
         if let Some(down) = self.down() {
             return self.refuse_as(CallPhase::Failed { reason: down.clone() }, down).await;
         }
@@ -99,12 +114,19 @@ impl Run {
                         // The question went away with the old definition; the new one is judged anew.
                         Answered::Over(CallPhase::Withdrawn(Withdrawal::DefinitionChanged)) => Sent::DefinitionChanged,
                         Answered::Over(phase) => return self.over(phase, None).await,
-                        Answered::Approved(permit) => self.send_approved(permit).await,
+                        Answered::JudgeAnew => Sent::JudgeAnew,
+                        Answered::Approved(approval) => self.send_approved(&entry, approval, tier).await,
                     }
                 }
             };
             match sent {
                 Sent::Over(phase, output) => return self.over(phase, output).await,
+                Sent::JudgeAnew => {
+                    if let Some(reason) = self.stopped() {
+                        return self.refuse_stopped(reason).await;
+                    }
+                    self.place(entry);
+                }
                 Sent::DefinitionChanged => {
                     changed = Changed::SinceAsked;
                     let again = self.pipeline.catalog.borrow().again(&entry).cloned();
@@ -119,6 +141,7 @@ impl Run {
 
     /// Takes the tool as it is now: the view's facts, and the arguments composed for it.
     fn place(&mut self, entry: Arc<Entry>) {
+        self.edited_from = None;
         self.confirm_set = entry.class() == EffectClass::Destructive && entry.takes_confirm();
         self.arguments =
             if self.confirm_set { self.request.arguments.with_confirm() } else { self.request.arguments.clone() };
@@ -131,9 +154,23 @@ impl Run {
         self.entry = Some(entry);
     }
 
+    /// Takes the arguments that a person put in the place of the caller's.
+    pub(super) fn edit(&mut self, arguments: Arguments) {
+        self.edited_from = Some(self.arguments.digest());
+        self.view.arguments = Some(arguments.for_record(&self.pipeline.redactor));
+        self.arguments = arguments;
+    }
+
     pub(super) fn verdict(&mut self, entry: &Arc<Entry>, changed: Changed) -> (Verdict, Arc<ApprovalSettings>) {
         let settings = self.pipeline.settings.borrow().clone();
-        let answer = policy(&settings, entry, self.request.caller.seat());
+        let standing = self.pipeline.standing.borrow().clone();
+        let seat = self.request.caller.seat();
+        let answer = standing.answer(&settings, entry, seat);
+        let digest = self.arguments.digest();
+        // After a change under a question a person looks again, whatever is remembered.
+        let grant = (changed == Changed::No).then(|| standing.grant(entry, seat, digest, Instant::now())).flatten();
+        let (answer, decider) = with_grant(answer, grant);
+        self.grant = grant.map(|grant| grant.id).filter(|_| &*decider != "policy");
         self.view.policy = Some((answer.decision, answer.by.clone()));
         let audit = match *self.pipeline.audit.health().borrow() {
             AuditHealth::Good => AuditState::Good,
@@ -144,12 +181,27 @@ impl Run {
             entry,
             arguments: &self.arguments,
             answer: &answer,
+            decider: &decider,
+            class: standing.class(entry),
             consent: &self.request.consent,
             attendance: self.pipeline.attendance,
             audit,
             changed,
         });
         (verdict, settings)
+    }
+
+    /// Why nothing of the caller's seat runs, when a person stopped it.
+    pub(super) fn stopped(&self) -> Option<Arc<str>> {
+        self.pipeline.standing.borrow().stopped(self.request.caller.seat())
+    }
+
+    async fn refuse_stopped(self, reason: Arc<str>) -> CallReport {
+        if let Some(seat) = self.request.caller.seat() {
+            // The core outlives its calls; when it is gone there is nobody to tell.
+            let _ = self.pipeline.core.send(CallEvent::Stopped(seat.clone())).await;
+        }
+        self.refuse(reason).await
     }
 
     pub(super) async fn refuse(self, reason: Arc<str>) -> CallReport {
@@ -168,7 +220,13 @@ impl Run {
     async fn over(mut self, phase: CallPhase, output: Option<CallOutput>) -> CallReport {
         self.view.phase = phase.clone();
         self.view.elapsed = Some(self.received.elapsed());
-        let message: Arc<str> = report::message(&self.view, output.as_ref()).into();
+        let note = self.note();
+        let message = report::message(&self.view, output.as_ref());
+        let message: Arc<str> = match &note {
+            Some(note) if message.is_empty() => note.clone(),
+            Some(note) => format!("{note}\n\n{message}").into(),
+            None => message.into(),
+        };
         self.view.result = output.as_ref().map(|output| {
             Arc::new(ResultView {
                 text: output::as_text(output).into(),
@@ -184,7 +242,17 @@ impl Run {
             policy: self.view.policy.clone(),
             elapsed: self.received.elapsed(),
             message,
+            note,
         }
+    }
+
+    /// What the caller has to know beside the result.
+    fn note(&self) -> Option<Arc<str>> {
+        self.edited_from?;
+        let shown = self.arguments.for_person(&self.pipeline.redactor);
+        Some(
+            format!("a person changed the arguments of this call before approving it, to {}", shown.canonical()).into(),
+        )
     }
 
     pub(super) async fn write(&mut self, durability: Durability) -> Result<(), Arc<str>> {

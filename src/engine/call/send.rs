@@ -4,31 +4,42 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::ask::RULES_CHANGED;
+use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
-use super::trail;
+use super::{CallEvent, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
 use crate::engine::connection::{CallFailure, Reply};
+use crate::engine::gate::desk::Approval;
+use crate::engine::gate::standing::asks_for_more;
 use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
-use crate::engine::snapshot::{CallPhase, Withdrawal};
+use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::Entry;
 use crate::tool::annotations::Hint;
 use crate::tool::delivery::read_only_proven;
 use crate::tool::output::{self, CallOutput, OutputNote};
 
 impl Run {
-    /// Sends a call that a person approved: once, whatever its hints.
-    pub(super) async fn send_approved(&mut self, permit: Permit) -> Sent {
-        let Some(dispatch) = self.redeem(permit) else {
-            let reason = Withdrawal::DefinitionChanged.as_str();
-            let record = trail::decided(self, Decision::Withdrawn, &reason.into());
-            self.records.push(record);
-            if let Err(reason) = self.write(Durability::Written).await {
-                return Sent::Over(CallPhase::Refused { reason }, None);
-            }
+    /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
+    /// asked counts.
+    pub(super) async fn send_approved(&mut self, entry: &Arc<Entry>, approval: Approval, tier: Tier) -> Sent {
+        let Approval { permit, edited, note } = approval;
+        if self.stopped().is_some() {
+            let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
+            return self.withdraw(Withdrawal::SeatStopped.as_str(), Sent::Over(phase, None)).await;
+        }
+        if self.overtaken(entry, tier) {
             self.view.decider = None;
-            return Sent::DefinitionChanged;
+            return self.withdraw(RULES_CHANGED, Sent::JudgeAnew).await;
+        }
+        if let Some(edited) = edited {
+            self.edit(edited);
+        }
+        let Some(dispatch) = self.redeem(permit) else {
+            self.view.decider = None;
+            return self.withdraw(Withdrawal::DefinitionChanged.as_str(), Sent::DefinitionChanged).await;
         };
-        let record = trail::decided(self, Decision::Approved, &"".into());
+        let record = trail::approved(self, note.as_ref());
         self.records.push(record);
         let record = trail::dispatched(self);
         self.records.push(record);
@@ -39,12 +50,51 @@ impl Run {
         self.finish(outcome).await
     }
 
-    /// Sends a call that nobody had to approve. A proven read, or a tool that is idempotent, is sent once more
-    /// after a transport failure without an answer.
+    /// Records that an approval came to nothing.
+    async fn withdraw(&mut self, reason: &str, then: Sent) -> Sent {
+        let record = trail::decided(self, Decision::Withdrawn, &reason.into());
+        self.records.push(record);
+        match self.write(Durability::Written).await {
+            Ok(()) => then,
+            Err(reason) => Sent::Over(CallPhase::Refused { reason }, None),
+        }
+    }
+
+    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked.
+    async fn awaited(&mut self) -> Option<Sent> {
+        if self.hold.stage() != Stage::Away {
+            return None;
+        }
+        let why = self.hold.claim(&self.request.cancel).await.err()?;
+        let phase = match why {
+            Lapsed::GivenUp => CallPhase::Withdrawn(self.hold.why_gone()),
+            Lapsed::Unused => CallPhase::Expired,
+        };
+        Some(self.withdraw("the caller did not come back", Sent::Over(phase, None)).await)
+    }
+
+    /// Whether the rules ask for more now than they did when the question was put.
+    fn overtaken(&self, entry: &Entry, tier: Tier) -> bool {
+        let settings = self.pipeline.settings.borrow().clone();
+        let standing = self.pipeline.standing.borrow().clone();
+        asks_for_more(&standing, &settings, entry, self.request.caller.seat(), tier)
+    }
+
+    /// Sends a call that nobody was asked about. A proven read, or a tool that is idempotent, is sent once more after
+    /// a transport failure without an answer, where the policy alone allows it: what a person consented to, at the
+    /// shell or by a grant, is sent once.
     pub(super) async fn send_unasked(&mut self, entry: &Arc<Entry>, permit: Permit, decider: Arc<str>) -> Sent {
+        if let Some(lapsed) = self.awaited().await {
+            return lapsed;
+        }
+        let by_policy = &*decider == "policy";
         self.view.decider = Some(decider);
         let read = read_only_proven(&entry.hints.effective);
         let Some(dispatch) = self.redeem(permit) else { return Sent::DefinitionChanged };
+        if let Some(grant) = self.grant {
+            // The core outlives its calls; when it is gone there is nobody to tell.
+            let _ = self.pipeline.core.send(CallEvent::GrantUsed(grant)).await;
+        }
         let record = trail::dispatched(self);
         self.records.push(record);
         if let Err(reason) = self.write(Durability::Written).await
@@ -53,12 +103,12 @@ impl Run {
             return Sent::Over(CallPhase::Refused { reason }, None);
         }
         let first = self.dispatch(dispatch).await;
-        let harmless = read || entry.hints.effective.idempotent == Hint::Yes;
+        let harmless = by_policy && (read || entry.hints.effective.idempotent == Hint::Yes);
         if !(harmless && matches!(first, Err(CallFailure::Lost(_) | CallFailure::NotSent(_)))) {
             return self.finish(first).await;
         }
         let second = match self.verdict(entry, Changed::No).0 {
-            Verdict::Allow { permit, .. } => self.redeem(permit),
+            Verdict::Allow { permit, .. } if self.grant.is_none() && self.stopped().is_none() => self.redeem(permit),
             _ => None,
         };
         let Some(dispatch) = second else { return self.finish(first).await };

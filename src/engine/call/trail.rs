@@ -35,6 +35,21 @@ pub(super) fn decided(run: &Run, decision: Decision, reason: &Arc<str>) -> Recor
     record
 }
 
+/// A person said yes: to the arguments as they were shown, or to others that they put in their place.
+pub(super) fn approved(run: &Run, note: Option<&Arc<str>>) -> Record {
+    let mut record = decided(run, Decision::Approved, &"".into());
+    let edited = run.edited_from.map(|was| format!("edited: a person changed the arguments, they were sha256 {was}"));
+    if edited.is_some() {
+        record.args = run.view.arguments.as_ref().map(ShownArguments::shared);
+    }
+    record.reason = match (edited, note) {
+        (Some(edited), Some(note)) => Some(format!("{edited}; {note}").into()),
+        (Some(edited), None) => Some(edited.into()),
+        (None, note) => note.cloned(),
+    };
+    record
+}
+
 /// About to be sent.
 pub(super) fn dispatched(run: &Run) -> Record {
     let mut record = with_policy(run, run.record(Kind::Dispatched));

@@ -38,6 +38,7 @@ mod supervisor;
 #[cfg(test)]
 mod tests;
 mod tools;
+pub mod watchdog;
 mod wire;
 
 use std::fmt;

@@ -8,6 +8,8 @@ use std::sync::{Mutex, PoisonError, TryLockError};
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
+use super::watchdog::{self, Change};
+
 static GROUPS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 /// Sends SIGKILL to every process group of a child that is still registered. Synchronous and safe to call from a
@@ -39,6 +41,7 @@ impl Group {
     pub fn register(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner).insert(pid.as_raw_nonzero().get());
+        watchdog::tell(Change::Born, pid.as_raw_nonzero().get());
         Some(Self(pid))
     }
 
@@ -66,5 +69,6 @@ impl Drop for Group {
     fn drop(&mut self) {
         let _ = kill_process_group(self.0, Signal::KILL);
         GROUPS.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id());
+        watchdog::tell(Change::Gone, self.id());
     }
 }

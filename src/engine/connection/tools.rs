@@ -5,7 +5,8 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::client::{Answer, Client, Role};
 use super::protocol;
@@ -50,13 +51,13 @@ pub(super) async fn list(client: &Client, era: Era, support: ToolSupport) -> Res
             Answer::Undelivered(_, reason) => return Err(reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
         };
-        let page: Value = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
+        let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
         add_page(&mut listing, &page)?;
         if listing.cut.is_some() {
             return Ok(listing);
         }
-        cursor = match page.get("nextCursor") {
-            Some(Value::String(next)) if !next.is_empty() => Some(next.clone()),
+        cursor = match page.next_cursor.and_then(|next| serde_json::from_str::<String>(next.get()).ok()) {
+            Some(next) if !next.is_empty() => Some(next),
             _ => return Ok(listing),
         };
         if let Some(next) = &cursor
@@ -70,21 +71,31 @@ pub(super) async fn list(client: &Client, era: Era, support: ToolSupport) -> Res
     Ok(listing)
 }
 
-fn add_page(listing: &mut Listing, page: &Value) -> Result<(), String> {
-    match page.get("resultType") {
-        None => {}
-        Some(Value::String(kind)) if kind == "complete" => {}
+/// One page, its items still text: each is decoded for itself.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'p> {
+    #[serde(borrow)]
+    result_type: Option<&'p RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'p RawValue>,
+    #[serde(borrow)]
+    next_cursor: Option<&'p RawValue>,
+}
+
+fn add_page(listing: &mut Listing, page: &Page<'_>) -> Result<(), String> {
+    match page.result_type.map(RawValue::get) {
+        None | Some("\"complete\"" | "null") => {}
         Some(kind) => return Err(format!("the answer is of type {kind}, not a list")),
     }
-    let Some(Value::Array(items)) = page.get("tools") else {
-        return Err("the answer holds no list of tools".to_owned());
-    };
+    let items = page.tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+    let Some(items) = items else { return Err("the answer holds no list of tools".to_owned()) };
     for item in items {
         if listing.tools.len() + listing.rejected.len() >= MAX_TOOLS {
             listing.cut = Some(format!("the server lists more than {MAX_TOOLS} tools").into());
             return Ok(());
         }
-        listing.push(item);
+        listing.push_text(item.get());
     }
     Ok(())
 }

@@ -39,6 +39,7 @@ impl Core {
                 () = &mut last_words => break,
             }
         }
+        self.save_pins();
         tracing::info!(servers = self.servers.len(), "all_servers_stopped");
         self.publish();
     }

@@ -3,10 +3,14 @@
 //! Connections and calls run in tasks of their own and talk to it over bounded channels. Nothing in here waits
 //! for a server.
 
+mod approvals;
 mod ending;
+mod events;
+#[cfg(test)]
+mod tests;
 mod tools;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,11 +23,14 @@ use super::call::{CallEvent, Link, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
 use super::connection::{ConnectionEvent, Control, NamedEvent};
-use super::gate::desk::{Decided, Desk, Surroundings};
+use super::gate::desk::Desk;
+use super::gate::grants::Grants;
+use super::gate::pins::Pins;
+use super::gate::standing::Standing;
 use super::handle::{CallRequest, Consent, Hold, Submitted, SurfaceNews};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
-use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
@@ -58,12 +65,14 @@ pub(super) struct Outlets {
     pub(super) catalog: watch::Sender<Arc<Catalog>>,
     pub(super) links: watch::Sender<Arc<HashMap<ConnectionName, Link>>>,
     pub(super) settings: watch::Sender<Arc<ApprovalSettings>>,
+    pub(super) standing: watch::Sender<Arc<Standing>>,
 }
 
 /// What does not change over the run.
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
+    pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
     pub(super) shutdown: CancellationToken,
 }
@@ -78,10 +87,14 @@ pub(super) struct Core {
     pub(super) fixed: Fixed,
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
+    pub(super) grants: Grants,
+    pub(super) pins: Pins,
+    /// The pins have changed since they were handed to whoever keeps them.
+    pub(super) unsaved_pins: bool,
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
-    pub(super) warned: Vec<Warning>,
+    pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) stale: Vec<bool>,
     pub(super) dirty: bool,
@@ -101,7 +114,7 @@ impl Core {
     /// One event. False when the engine is to end.
     async fn step(&mut self) -> bool {
         let publish_at = self.published + PUBLISH_EVERY;
-        let expiry = self.desk.next_expiry();
+        let expiry = [self.desk.next_expiry(), self.grants.next_expiry()].into_iter().flatten().min();
         tokio::select! {
             biased;
             () = tokio::time::sleep_until(publish_at), if self.dirty => self.publish(),
@@ -113,6 +126,9 @@ impl Core {
             Some(submitted) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), submitted),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
+                if self.grants.expire(Instant::now()) {
+                    self.stand();
+                }
                 self.dirty = true;
             }
             Some((connection, event)) = self.inlets.connections.recv() => self.connection_event(&connection, event),
@@ -137,17 +153,11 @@ impl Core {
             Command::Restart(connection) => self.control(&connection, Control::Restart),
             Command::Disable(connection) => self.control(&connection, Control::Disable),
             Command::Enable(connection) => self.control(&connection, Control::Enable),
-            Command::Decide(shown, verdict) => {
-                match self.desk.decide(shown, verdict) {
-                    Decided::Done => {}
-                    Decided::TooLate => self.notice(LogLevel::Warn, "your decision came too late: nothing was done"),
-                    Decided::Differs => self.notice(
-                        LogLevel::Warn,
-                        "nothing was done: what you saw is not any more what waits; look again",
-                    ),
-                }
-                self.dirty = true;
-            }
+            Command::Decide(shown, verdict) => self.decide(shown, verdict),
+            Command::DecideAll(all, verdict) => self.decide_all(&all, &verdict),
+            Command::Revoke(grant) => self.revoke(grant),
+            Command::StopSeat(seat) => self.stop_seat(seat),
+            Command::ReleaseSeat(seat) => self.release_seat(&seat),
             Command::Call { call, tool, arguments } => {
                 let request = CallRequest {
                     caller: Caller::Console,
@@ -163,11 +173,7 @@ impl Core {
                     cancel.cancel();
                 }
             }
-            Command::DecideAll(..)
-            | Command::Revoke(_)
-            | Command::StopSeat(_)
-            | Command::ReleaseSeat(_)
-            | Command::Export(_) => {}
+            Command::Export(_) => {}
             Command::Shutdown => return false,
         }
         true
@@ -222,19 +228,9 @@ impl Core {
         match event {
             CallEvent::Changed(view) => self.put_call(*view),
             CallEvent::Withdraw(call, why) => self.desk.withdraw_call(&call, why),
-            CallEvent::Ask(question, mut view) => {
-                let server = self.servers.iter().find(|server| server.declared.connection == question.entry.connection);
-                let around = Surroundings {
-                    credentials: server.map(|server| server.declared.credentials.clone()).unwrap_or_default(),
-                    history: self.calls.history(&question.entry, question.arguments.digest()),
-                };
-                let shown = question.arguments.for_person(&self.fixed.pipeline.redactor);
-                let id = self.desk.ask(*question, around, shown, Timestamp::now());
-                view.phase = CallPhase::Waiting(id);
-                self.put_call(*view);
-                // The catalog may have changed between the pipeline's look and now.
-                self.desk.follow(&self.snapshot.catalog);
-            }
+            CallEvent::Ask(question, view) => self.ask(*question, *view),
+            CallEvent::GrantUsed(grant) => self.grant_used(grant),
+            CallEvent::Stopped(seat) => self.count_stopped(&seat),
         }
     }
 
@@ -257,6 +253,7 @@ impl Core {
         let position = self.servers.iter().position(|server| server.declared.connection == *connection);
         let Some(index) = position else { return };
         let Some(server) = self.servers.get_mut(index) else { return };
+        events::log(&server.declared, &event, server.listing.as_ref().map_or(0, |listing| listing.tools.len()));
         let effect = server.apply(event);
         let gone = matches!(
             server.status,
@@ -314,6 +311,7 @@ impl Core {
         self.published = Instant::now();
         self.snapshot.revision += 1;
         self.snapshot.approvals = self.desk.views();
+        self.snapshot.grants = self.grants.views();
         self.snapshot.calls = self.calls.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
         let catalog = self.snapshot.catalog.clone();

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::Core;
+use crate::clock::Timestamp;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
 use crate::engine::snapshot::LogLevel;
-use crate::tool::Catalog;
 use crate::tool::catalog::{Warning, wanted};
+use crate::tool::definition::definition;
+use crate::tool::{Catalog, Entry};
 
 impl Core {
     pub(super) fn replace_catalog(&mut self) {
@@ -16,21 +18,56 @@ impl Core {
         for warning in warnings {
             if !self.warned.contains(&warning) {
                 self.warn(&warning);
-                self.warned.push(warning);
+                self.warned.insert(warning);
             }
         }
         let catalog = Arc::new(catalog);
-        let settings = self.outlets.settings.borrow().clone();
-        let answers =
-            catalog.entries().iter().map(|entry| (entry.name.clone(), policy::policy(&settings, entry, None)));
-        self.snapshot.policies = Arc::new(answers.collect());
+        for grant in self.grants.follow(&catalog, Timestamp::now()) {
+            tracing::warn!(grant = grant.id.0, tool = %grant.entry.name, "grant_suspended");
+            let text = format!("{} is suspended: the definition of {} changed", grant.named(), grant.entry.name);
+            self.notice(LogLevel::Warn, &text);
+        }
+        self.see_definitions(&catalog);
         self.snapshot.catalog = catalog.clone();
+        // Calls never see a catalog before they see what it means.
+        self.stand();
+        self.judge_catalog();
         self.desk.follow(&catalog);
         self.outlets.catalog.send_replace(catalog);
         self.stale.iter_mut().for_each(|stale| *stale = true);
         self.dirty = true;
         if self.settled {
             self.remember_names();
+            self.save_pins();
+        }
+    }
+
+    /// Takes note of how the tools are defined now, and says which of them turned milder.
+    fn see_definitions(&mut self, catalog: &Catalog) {
+        let before = self.pins.milder();
+        let redactor = &self.fixed.pipeline.redactor;
+        let servers = &self.servers;
+        let text = |entry: &Entry| {
+            let server = servers.iter().find(|server| server.declared.connection == entry.connection);
+            definition(entry, server.map_or("", |server| &server.declared.identity), redactor)
+        };
+        if !self.pins.see(catalog, text, Timestamp::now()) {
+            return;
+        }
+        self.unsaved_pins = true;
+        for ((connection, tool), milder) in self.pins.milder() {
+            if before.get(&(connection.clone(), tool.clone())) != Some(&milder) {
+                tracing::warn!(server = %connection, %tool, was = %milder.was, "tool_hints_milder");
+                let text = format!("{tool} of {connection} says it is milder than before; the next call of it asks");
+                self.notice(LogLevel::Warn, &text);
+            }
+        }
+    }
+
+    /// Hands the pins to whoever keeps them, when there is something new.
+    pub(super) fn save_pins(&mut self) {
+        if std::mem::take(&mut self.unsaved_pins) {
+            (self.fixed.pins_changed)(&self.pins);
         }
     }
 
@@ -41,6 +78,7 @@ impl Core {
         }
         self.settled = true;
         self.remember_names();
+        self.save_pins();
         let settings = self.outlets.settings.borrow().clone();
         for rule in policy::unmatched(&settings, &self.snapshot.catalog) {
             let text = format!("the approval rule \"{}\" ({}) matches no tool", rule.tool, rule.place);

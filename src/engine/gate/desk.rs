@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::permit::Permit;
 use crate::clock::Timestamp;
 use crate::engine::command::{Shown, Verdict};
-use crate::engine::snapshot::{ApprovalView, CredentialView, History, Tier, Withdrawal};
+use crate::engine::snapshot::{ApprovalView, CredentialView, DefinitionChange, History, Repeat, Tier, Withdrawal};
 use crate::ids::{ApprovalId, CallId};
 use crate::tool::{Arguments, Catalog, Entry, ShownArguments};
 
@@ -21,7 +21,7 @@ use crate::tool::{Arguments, Catalog, Entry, ShownArguments};
 #[derive(Debug)]
 pub enum Ending {
     /// A person said yes to exactly this.
-    Approved(Permit),
+    Approved(Approval),
     /// A person said no.
     Denied {
         /// For the agent; may be empty.
@@ -31,6 +31,19 @@ pub enum Ending {
     Expired,
     /// It went away.
     Withdrawn(Withdrawal),
+    /// The rules became stricter than what was asked: the call is judged anew.
+    RulesChanged,
+}
+
+/// A person's yes.
+#[derive(Debug)]
+pub struct Approval {
+    /// The proof, for the arguments that are to be sent.
+    pub permit: Permit,
+    /// The arguments, where the person changed them.
+    pub edited: Option<Arguments>,
+    /// What was remembered of it, for the audit.
+    pub note: Option<Arc<str>>,
 }
 
 /// A question as the pipeline puts it.
@@ -63,6 +76,10 @@ pub struct Surroundings {
     pub credentials: Vec<CredentialView>,
     /// What happened before.
     pub history: History,
+    /// How the definition differs from the one that was known.
+    pub change: Option<Arc<DefinitionChange>>,
+    /// The call that this one seems to repeat.
+    pub repeat: Option<Repeat>,
 }
 
 /// What became of a person's word.
@@ -74,10 +91,13 @@ pub enum Decided {
     TooLate,
     /// What was shown is not what waits; nothing happened.
     Differs,
+    /// The verdict cannot be given like this; nothing happened. Why, for the person.
+    Refused(&'static str),
 }
 
 struct Pending {
     view: Arc<ApprovalView>,
+    /// What would be sent.
     arguments: Arguments,
     expires: Instant,
     end: oneshot::Sender<Ending>,
@@ -114,29 +134,100 @@ impl Desk {
             expires_at: now.plus(question.wait),
             credentials: around.credentials,
             history: around.history,
-            change: None,
-            repeat: None,
+            change: around.change,
+            repeat: around.repeat,
         });
         let expires = Instant::now() + question.wait;
         self.pending.insert(id, Pending { view, arguments: question.arguments, expires, end: question.end });
         id
     }
 
-    /// A person's word on what they saw.
-    pub fn decide(&mut self, shown: Shown, verdict: Verdict) -> Decided {
-        let id = shown.approval;
-        let Some(pending) = self.pending.get(&id) else { return Decided::TooLate };
-        if pending.arguments.digest() != shown.arguments || pending.view.entry.fingerprint != shown.fingerprint {
-            return Decided::Differs;
-        }
-        let permit = || Permit::new(pending.view.call.clone(), &pending.view.entry, &pending.arguments);
+    /// The question, while it waits.
+    pub fn view(&self, id: ApprovalId) -> Option<&Arc<ApprovalView>> {
+        self.pending.get(&id).map(|pending| &pending.view)
+    }
+
+    /// A person's word on what they saw. `note` is what was remembered of a yes.
+    pub fn decide(&mut self, shown: Shown, verdict: Verdict, note: Option<&Arc<str>>) -> Decided {
+        let pending = match self.shown(shown) {
+            Ok(pending) => pending,
+            Err(decided) => return decided,
+        };
+        let approved = |arguments: &Arguments, edited: Option<Arguments>| {
+            let permit = Permit::new(pending.view.call.clone(), &pending.view.entry, arguments);
+            Ending::Approved(Approval { permit, edited, note: note.cloned() })
+        };
         let ending = match verdict {
-            Verdict::Approve => Ending::Approved(permit()),
-            Verdict::ApproveAndRemember(_) | Verdict::ApproveEdited(_) => return Decided::Differs,
+            Verdict::ApproveAndRemember(_) if pending.view.tier == Tier::Type => {
+                return Decided::Refused("a decision that has to be typed is never remembered");
+            }
+            Verdict::Approve | Verdict::ApproveAndRemember(_) => approved(&pending.arguments, None),
+            Verdict::ApproveEdited(edited) => {
+                // What the engine puts in after consent is put into the person's arguments as well.
+                let edited = if pending.view.confirm_set { edited.with_confirm() } else { edited };
+                let changed = (edited != pending.arguments).then(|| edited.clone());
+                approved(&edited, changed)
+            }
             Verdict::Deny { reason } => Ending::Denied { reason: reason.into() },
         };
-        self.end(id, ending);
+        self.end(shown.approval, ending);
         Decided::Done
+    }
+
+    /// One word on several questions. An approval is for calls of one definition of one tool that need no typing, and
+    /// is given to all of them or to none. A denial may be about any; those that have ended are passed over. The
+    /// number of questions that it ended.
+    ///
+    /// # Errors
+    /// Why nothing happened.
+    pub fn decide_all(&mut self, all: &[Shown], verdict: &Verdict) -> Result<usize, Decided> {
+        let mut waiting = Vec::new();
+        for (index, shown) in all.iter().enumerate() {
+            if all.iter().take(index).any(|earlier| earlier.approval == shown.approval) {
+                return Err(Decided::Refused("one question was named twice"));
+            }
+            match (self.shown(*shown), verdict) {
+                (Ok(pending), _) => waiting.push((*shown, pending.view.clone())),
+                (Err(Decided::TooLate), Verdict::Deny { .. }) => {}
+                (Err(decided), _) => return Err(decided),
+            }
+        }
+        match verdict {
+            Verdict::Deny { .. } => {}
+            Verdict::Approve => {
+                let first = waiting.first().map(|(_, view)| view.entry.clone());
+                let other = |view: &ApprovalView| {
+                    first.as_ref().is_none_or(|first| {
+                        view.entry.fingerprint != first.fingerprint
+                            || view.entry.connection != first.connection
+                            || view.entry.raw_name != first.raw_name
+                    })
+                };
+                if waiting.iter().any(|(_, view)| other(view)) {
+                    return Err(Decided::Refused("they are not about one tool; approve them one by one"));
+                }
+                if waiting.iter().any(|(_, view)| view.tier == Tier::Type) {
+                    return Err(Decided::Refused("the tool's name has to be typed for each of them"));
+                }
+            }
+            Verdict::ApproveAndRemember(_) | Verdict::ApproveEdited(_) => {
+                return Err(Decided::Refused("several calls can only be approved or denied as they are"));
+            }
+        }
+        if waiting.is_empty() {
+            return Err(Decided::TooLate);
+        }
+        for (shown, _) in &waiting {
+            self.decide(*shown, verdict.clone(), None);
+        }
+        Ok(waiting.len())
+    }
+
+    /// The question that was on the screen, if it waits and is what was shown.
+    fn shown(&self, shown: Shown) -> Result<&Pending, Decided> {
+        let pending = self.pending.get(&shown.approval).ok_or(Decided::TooLate)?;
+        let same = pending.arguments.digest() == shown.arguments && pending.view.entry.fingerprint == shown.fingerprint;
+        if same { Ok(pending) } else { Err(Decided::Differs) }
     }
 
     /// Ends every question that has waited its time.
@@ -173,6 +264,15 @@ impl Desk {
             self.pending.iter().filter_map(|(id, pending)| Some((*id, why(&pending.view)?))).collect();
         for (id, why) in gone {
             self.end(id, Ending::Withdrawn(why));
+        }
+    }
+
+    /// Hands back the questions for which `stricter` holds: their calls are judged anew.
+    pub fn judge_anew(&mut self, stricter: impl Fn(&ApprovalView) -> bool) {
+        let ids: Vec<ApprovalId> =
+            self.pending.iter().filter(|(_, pending)| stricter(&pending.view)).map(|(id, _)| *id).collect();
+        for id in ids {
+            self.end(id, Ending::RulesChanged);
         }
     }
 

@@ -1,11 +1,16 @@
 //! The gate: policy, proof and the desk. Nothing reaches a connection that did not pass here.
 //!
 //! [`judge`] is a pure function; [`desk::Desk`] keeps the questions that wait for a person. Only these two make
-//! a [`Permit`].
+//! a [`Permit`]. What a person decided earlier ([`grants`]) reaches [`judge`] through
+//! [`standing::Standing`].
 
 pub mod desk;
+pub mod diff;
+pub mod grants;
 pub mod permit;
+pub mod pins;
 pub mod policy;
+pub mod standing;
 #[cfg(test)]
 mod tests;
 
@@ -50,8 +55,12 @@ pub struct Case<'a> {
     pub entry: &'a Entry,
     /// Exactly what would be sent.
     pub arguments: &'a Arguments,
-    /// What the policy says.
+    /// What the policy says, remembered decisions included.
     pub answer: &'a PolicyAnswer,
+    /// Who decides where the answer is `allow`: `policy`, or the grant.
+    pub decider: &'a Arc<str>,
+    /// The class that counts for how a person says yes.
+    pub class: EffectClass,
     /// Consent that came with the request.
     pub consent: &'a Consent,
     /// Who is there.
@@ -75,7 +84,7 @@ pub enum Changed {
 /// What the gate says.
 #[derive(Debug)]
 pub enum Verdict {
-    /// Runs, with this proof. `decider` is `policy` or the user at the shell.
+    /// Runs, with this proof. `decider` is `policy`, a grant, or the user at the shell.
     Allow {
         /// The proof.
         permit: Permit,
@@ -102,16 +111,16 @@ pub fn judge(case: &Case<'_>) -> Verdict {
         (PolicyDecision::Allow, Changed::SinceAsked) => PolicyDecision::Ask,
         (decision, _) => decision,
     };
-    let allow = |decider: &str| Verdict::Allow {
+    let allow = |decider: Arc<str>| Verdict::Allow {
         permit: Permit::new(case.call.clone(), case.entry, case.arguments),
-        decider: decider.into(),
+        decider,
     };
     match (decision, case.consent) {
-        (PolicyDecision::Allow, _) => allow("policy"),
+        (PolicyDecision::Allow, _) => allow(case.decider.clone()),
         (PolicyDecision::Deny, _) => refuse(format!("refused by policy: {by}")),
-        (PolicyDecision::Ask, Consent::Shell(user)) => allow(&format!("shell:{user}")),
+        (PolicyDecision::Ask, Consent::Shell(user)) => allow(format!("shell:{user}").into()),
         (PolicyDecision::Ask | PolicyDecision::Type, _) => match case.attendance {
-            Attendance::Person => Verdict::Ask(tier(decision, case.entry.class())),
+            Attendance::Person => Verdict::Ask(tier(decision, case.class)),
             Attendance::ReadOnly => {
                 refuse(format!("refused: a person has to decide ({by}), and this dashboard is read-only"))
             }

@@ -18,15 +18,25 @@ pub struct PolicyAnswer {
 /// What the policy says about a call of `entry` by a seat (`None`: the person at the screen or the shell). The
 /// strictest of the rules that match counts; any matching rule beats the class default.
 pub fn policy(settings: &ApprovalSettings, entry: &Entry, seat: Option<&SeatHandle>) -> PolicyAnswer {
+    policy_of_class(settings, entry, seat, entry.class())
+}
+
+/// The same as if the tool were of this class.
+pub fn policy_of_class(
+    settings: &ApprovalSettings,
+    entry: &Entry,
+    seat: Option<&SeatHandle>,
+    class: EffectClass,
+) -> PolicyAnswer {
     let target = target(entry);
     let matching = settings.rules.iter().filter(|rule| matches(rule, &target, seat));
     if let Some(rule) = matching.max_by_key(|rule| rule.decision) {
         let by = format!("rule {} -> {} ({})", rule.tool, rule.decision.as_str(), rule.place);
         return PolicyAnswer { decision: rule.decision, by: by.into() };
     }
-    let PlacedDecision { decision, place } = class_default(settings, entry.class());
+    let PlacedDecision { decision, place } = class_default(settings, class);
     let place = place.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string);
-    let by = format!("class {} -> {} ({place})", entry.class(), decision.as_str());
+    let by = format!("class {class} -> {} ({place})", decision.as_str());
     PolicyAnswer { decision: *decision, by: by.into() }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::desk::{Decided, Desk, Ending, Question, Surroundings};
+use super::desk::{Approval, Decided, Desk, Ending, Question, Surroundings};
 use super::policy::{glob, policy, unmatched};
 use super::*;
 use crate::clock::Timestamp;
@@ -139,6 +139,8 @@ fn verdict(
         entry,
         arguments: &Arguments::empty(),
         answer: &answer,
+        decider: &"policy".into(),
+        class: entry.class(),
         consent: &consent,
         attendance,
         audit,
@@ -209,6 +211,8 @@ fn a_definition_that_changed_under_a_question_is_looked_at_again() {
         entry: &read,
         arguments: &Arguments::empty(),
         answer: &answer,
+        decider: &"policy".into(),
+        class: read.class(),
         consent: &Consent::None,
         attendance: Attendance::Person,
         audit: AuditState::Good,
@@ -250,22 +254,30 @@ async fn an_approval_is_for_exactly_what_was_shown_and_works_once() {
     let approve = || command::Verdict::Approve;
     let milder = self::entry(json!({"readOnlyHint": true})).fingerprint;
     assert_eq!(
-        desk.decide(Shown { approval: id, arguments: other.digest(), fingerprint: entry.fingerprint }, approve()),
+        desk.decide(Shown { approval: id, arguments: other.digest(), fingerprint: entry.fingerprint }, approve(), None),
         Decided::Differs
     );
     assert_eq!(
-        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: milder }, approve()),
+        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: milder }, approve(), None),
         Decided::Differs
     );
     assert_eq!(
-        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint }, approve()),
+        desk.decide(
+            Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint },
+            approve(),
+            None
+        ),
         Decided::Done
     );
     assert_eq!(
-        desk.decide(Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint }, approve()),
+        desk.decide(
+            Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint },
+            approve(),
+            None
+        ),
         Decided::TooLate
     );
-    let Ok(Ending::Approved(permit)) = ending.await else { panic!("approved") };
+    let Ok(Ending::Approved(Approval { permit, .. })) = ending.await else { panic!("approved") };
     assert!(permit.redeem(&entry, &arguments).is_some());
     assert!(waits.try_recv().is_err(), "the other question still waits");
 }
@@ -285,8 +297,9 @@ async fn a_permit_is_worth_nothing_for_other_arguments_or_another_definition() {
         desk.decide(
             Shown { approval: id, arguments: arguments.digest(), fingerprint: entry.fingerprint },
             command::Verdict::Approve,
+            None,
         );
-        let Ok(Ending::Approved(permit)) = ending.await else { panic!("approved") };
+        let Ok(Ending::Approved(Approval { permit, .. })) = ending.await else { panic!("approved") };
         assert_eq!(permit.redeem(&definition, sent).is_some(), redeems);
     }
 }

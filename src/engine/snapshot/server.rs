@@ -21,7 +21,7 @@ pub struct ServerView {
     pub transport: TransportFacts,
     /// What the other side said about itself, once it did.
     pub peer: Option<PeerFacts>,
-    /// Tools by class, in the order of [`EffectClass::ALL`].
+    /// Tools by class, in the order of [`crate::tool::EffectClass::ALL`].
     pub tools_by_class: [usize; 4],
     /// Listed things that are not usable.
     pub rejected: usize,

@@ -12,6 +12,8 @@ use serde_json::Value;
 const MAX_DEPTH: usize = 64;
 /// Schemas with more values than this are not checked.
 const MAX_NODES: usize = 50_000;
+/// Schemas with more patterns than this are not checked: each one is compiled.
+const MAX_PATTERNS: usize = 64;
 /// Steps of a check that are affordable on the screen's thread.
 const MAX_STEPS: u64 = 2_000_000;
 
@@ -81,7 +83,7 @@ pub(super) fn stays_inside(schema: &Value) -> bool {
 pub(super) fn is_bearable(schema: &Value, value: &Value) -> bool {
     let (deep, nodes) = measure(schema);
     let (value_depth, value_nodes) = measure(value);
-    if deep > MAX_DEPTH || nodes > MAX_NODES {
+    if deep > MAX_DEPTH || nodes > MAX_NODES || patterns(schema) > MAX_PATTERNS {
         return false;
     }
     let mut weighing = Weighing { root: schema, known: HashMap::new(), cycles: 0, path: Vec::new() };
@@ -92,6 +94,24 @@ pub(super) fn is_bearable(schema: &Value, value: &Value) -> bool {
         1
     };
     weight.saturating_mul(rounds).saturating_mul(value_nodes as u64) <= MAX_STEPS
+}
+
+/// Number of patterns in a schema.
+fn patterns(schema: &Value) -> usize {
+    let mut count = 0;
+    let mut open = vec![schema];
+    while let Some(part) = open.pop() {
+        match part {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                count += usize::from(members.get("pattern").is_some_and(Value::is_string));
+                count += members.get("patternProperties").and_then(Value::as_object).map_or(0, serde_json::Map::len);
+                open.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Which value a part of a schema is about.

@@ -8,6 +8,9 @@ mod cost;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::arguments::Arguments;
@@ -16,6 +19,8 @@ use super::arguments::Arguments;
 const MAX_DEPTH: usize = 6;
 /// Members of one object in a draft.
 const MAX_MEMBERS: usize = 64;
+/// Values in a draft.
+const MAX_VALUES: usize = 512;
 /// The longest default that is taken over, in bytes of JSON.
 const MAX_DEFAULT: usize = 4 << 10;
 /// The longest draft, in bytes of JSON.
@@ -52,7 +57,7 @@ pub enum Unchecked {
 
 /// A draft of the arguments: required members and members with a default, as indented JSON.
 pub fn draft(schema: &Value) -> String {
-    let drafting = Drafting { root: schema };
+    let drafting = Drafting { root: schema, left: Cell::new(MAX_VALUES) };
     let value = drafting.value(schema, MAX_DEPTH);
     let value = if value.is_object() { value } else { Value::Object(Map::new()) };
     match serde_json::to_string_pretty(&value) {
@@ -74,7 +79,7 @@ pub fn check(schema: &Value, arguments: &Arguments) -> Result<Vec<Problem>, Unch
     if !cost::is_bearable(schema, &value) {
         return Err(Unchecked::TooCostly);
     }
-    let patterns = jsonschema::PatternOptions::regex().size_limit(1 << 20).dfa_size_limit(1 << 20);
+    let patterns = jsonschema::PatternOptions::regex().size_limit(256 << 10).dfa_size_limit(1 << 20);
     let validator = jsonschema::options()
         .offline()
         .with_pattern_options(patterns)
@@ -95,12 +100,16 @@ fn shortened(text: &str) -> String {
 
 struct Drafting<'s> {
     root: &'s Value,
+    /// Values that may still be made.
+    left: Cell<usize>,
 }
 
 impl Drafting<'_> {
     /// The value to begin with for something that `schema` describes.
     fn value(&self, schema: &Value, depth: usize) -> Value {
         let schema = self.resolved(schema);
+        let Some(left) = self.left.get().checked_sub(1) else { return Value::Null };
+        self.left.set(left);
         for key in ["default", "const"] {
             if let Some(value) = schema.get(key).filter(|value| is_small(value)) {
                 return value.clone();
@@ -124,11 +133,11 @@ impl Drafting<'_> {
         let (Some(properties), true) = (schema.get("properties").and_then(Value::as_object), depth > 0) else {
             return Value::Object(object);
         };
-        let required: Vec<&str> =
+        let required: HashSet<&str> =
             schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, property) in properties {
-            let wanted = required.contains(&name.as_str()) || self.resolved(property).get("default").is_some();
-            if wanted && object.len() < MAX_MEMBERS {
+            let wanted = required.contains(name.as_str()) || self.resolved(property).get("default").is_some();
+            if wanted && object.len() < MAX_MEMBERS && self.left.get() > 0 {
                 object.insert(name.clone(), self.value(property, depth - 1));
             }
         }

@@ -54,6 +54,10 @@ fn a_draft_of_a_hostile_schema_ends_and_is_small() {
     let member = json!({"type": "object", "required": ["a", "b"], "properties": {
         "a": {"$ref": "#"}, "b": {"$ref": "#"}}});
     assert!(draft(&member).len() < 32 << 10);
+    let names: Vec<String> = (0..64).map(|n| format!("p{n}")).collect();
+    let members: serde_json::Map<String, Value> = names.iter().map(|n| (n.clone(), json!({"$ref": "#"}))).collect();
+    let multiplying = json!({"type": "object", "required": names, "properties": members});
+    assert!(draft(&multiplying).len() < 64 << 10, "and at once");
     let wide: serde_json::Map<String, Value> = (0..10_000).map(|n| (format!("p{n}"), json!({"default": n}))).collect();
     assert!(draft(&json!({"type": "object", "properties": wide})).len() < 32 << 10);
     assert_eq!(draft(&json!({"$ref": "#"})), "{}");
@@ -99,6 +103,7 @@ fn schemas_that_would_cost_too_much_are_not_checked() {
         json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}),
         json!({"$ref": "#/$defs/d0", "$defs": bomb}),
         (0..200).fold(json!({}), |inner, _| json!({"not": inner})),
+        json!({"allOf": (0..65).map(|n| json!({"pattern": format!("^{n}")})).collect::<Vec<_>>()}),
     ];
     for schema in table {
         assert_eq!(checked(&schema, &json!({})), Err(Unchecked::TooCostly), "{schema}");

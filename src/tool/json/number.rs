@@ -1,6 +1,6 @@
 //! JSON numbers as text: their grammar, and whether a receiver keeps their value.
 //!
-//! Only [`super::json`] calls this. Numbers are never converted for sending; they travel as they were written.
+//! Only [`super`] calls this. Numbers are never converted for sending; they travel as they were written.
 
 /// How many bytes at the start of `bytes` are a JSON number.
 ///

@@ -149,3 +149,16 @@ proptest! {
         prop_assert!(listing.rejected.iter().all(|r| r.index < items.len() && !r.reason.is_empty()));
     }
 }
+
+#[test]
+fn what_cannot_be_decoded_is_one_rejected_item() {
+    let mut listing = Listing::default();
+    listing.push_text(r#"{"name":"good","inputSchema":{"type":"object"}}"#);
+    listing.push_text(r#"{"name":"x\ud800y"}"#);
+    let deep = format!(r#"{{"name":"deep","inputSchema":{}1{}}}"#, "[".repeat(5_000), "]".repeat(5_000));
+    listing.push_text(&deep);
+    listing.push_text(r#"{"name":"last"}"#);
+    let names: Vec<&str> = listing.tools.iter().map(|tool| &*tool.raw_name).collect();
+    assert_eq!(names, ["good", "last"]);
+    assert_eq!(listing.rejected.iter().map(|rejected| rejected.index).collect::<Vec<_>>(), [1, 2]);
+}

@@ -37,11 +37,13 @@ impl Face {
         head.extend(labelled("effect", effect(entry, room)));
         head.extend(labelled("asks", wrap_capped(&asks(approval), room, 2)));
         head.extend(labelled("as", wrap_capped(&credentials(approval), room, 2)));
-        head.extend(warnings(approval, arguments).iter().flat_map(|warning| labelled("", wrap(warning, room))));
+        let odd = warnings(approval, arguments);
+        if !odd.is_empty() {
+            head.extend(labelled("odd", flow(&odd, &Span::new(Role::Dim, " · "), (0, room))));
+        }
         let mut tail = Vec::new();
         if approval.confirm_set {
-            let confirm =
-                Span::new(Role::Accent, "confirm true is set by your approval; the agent's own does not count");
+            let confirm = Span::new(Role::Accent, "confirm: set by your approval, whatever the agent sent");
             tail.extend(labelled("", wrap(&[confirm], room)));
         }
         let before = Span::new(Role::Text, &before(&approval.history));
@@ -129,18 +131,16 @@ fn credentials(approval: &ApprovalView) -> Row {
     row
 }
 
+/// What a person should not overlook, in few words each.
 fn warnings(approval: &ApprovalView, arguments: &JsonView) -> Vec<Row> {
     let entry = &approval.entry;
     let mut flags: Vec<Flag> = entry.flags.iter().chain(&entry.classification.flags).copied().collect();
     flags.sort_unstable();
     flags.dedup();
-    let mut rows: Vec<Row> =
-        flags.iter().map(|flag| vec![Span::new(Role::Warning, &format!("! {}", badge::flag(*flag)))]).collect();
-    if arguments.hidden() || text::has_hidden(&entry.raw_name) {
-        let warning = "! contains hidden characters: shown here as escapes, the server gets the originals";
-        rows.push(vec![Span::new(Role::Warning, warning)]);
-    }
-    rows
+    let hidden = arguments.hidden() || text::has_hidden(&entry.raw_name);
+    let hidden = hidden.then_some("contains hidden characters: shown as escapes, sent as they are");
+    let all = flags.iter().map(|flag| badge::flag_short(*flag)).chain(hidden);
+    all.map(|words| vec![Span::new(Role::Warning, words)]).collect()
 }
 
 fn before(history: &History) -> String {

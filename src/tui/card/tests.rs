@@ -565,6 +565,18 @@ fn odd_things_are_told() {
 }
 
 #[test]
+fn all_oddities_together_still_fit_a_small_terminal() {
+    let mut odd = delete_branch();
+    odd.flags = vec![crate::tool::Flag::Contradictory, crate::tool::Flag::MalformedHints, crate::tool::Flag::ListCut];
+    let mut question = approval(1, odd, r#"{"a":"\u001b[31m","confirm":true}"#, Tier::Press);
+    question.confirm_set = true;
+    // A line of 24 is the screen's own.
+    let mut bench = Bench::sized(vec![question], (80, 23));
+    insta::assert_snapshot!("80x23_odd", bench.text(600));
+    assert!(approves(&bench.press(600, 'y')), "{}", bench.text(600));
+}
+
+#[test]
 fn golden_screens() {
     for size in [(120, 40), (80, 24), (40, 12)] {
         let queue =

@@ -7,8 +7,9 @@ use ratatui::layout::Rect;
 
 use crate::engine::snapshot::Snapshot;
 use crate::tui::Draw;
+use crate::tui::card::{Card, CardContext};
+use crate::tui::editor::CallEditor;
 use crate::tui::keymap::Context;
-use crate::tui::seam::{CallEditor, Card, CardContext};
 use crate::tui::widgets::confirm::Confirm;
 use crate::tui::widgets::help::Help;
 

@@ -74,8 +74,14 @@ impl Panes {
     /// Brings something to the front.
     pub fn show_target(&mut self, target: &Target) {
         match target {
-            Target::ToolsOf(_) => self.view = View::Tools,
-            Target::Call(_) => self.view = View::Calls,
+            Target::ToolsOf(connection) => {
+                self.view = View::Tools;
+                self.tools.show_tools_of(connection);
+            }
+            Target::Call(call) => {
+                self.view = View::Calls;
+                self.calls.show_call(call);
+            }
         }
     }
 

@@ -61,6 +61,16 @@ pub const fn flag(flag: Flag) -> &'static str {
     }
 }
 
+/// What a flag means, in few words.
+pub const fn flag_short(flag: Flag) -> &'static str {
+    match flag {
+        Flag::Contradictory => "contradictory: read only and destructive",
+        Flag::MalformedHints => "malformed hints",
+        Flag::SchemaNotAnObject => "its schema is no object",
+        Flag::ListCut => "its server's list was cut",
+    }
+}
+
 /// Who asks, short: the seat, or the person at the screen.
 pub fn caller_short(caller: &Caller) -> &str {
     match caller {

@@ -3,6 +3,8 @@
 //! Reads a JSON Schema one level deep; the whole schema is shown with the JSON view. Used by the tools pane and the
 //! call editor.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::paint::{Row, Span};
@@ -16,9 +18,9 @@ pub fn arguments(schema: &Value) -> Vec<Row> {
     let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|all| !all.is_empty()) else {
         return vec![vec![Span::new(Role::Dim, "none declared")]];
     };
-    let required: Vec<&str> =
+    let required: HashSet<&str> =
         schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let is_required = |name: &str| required.contains(&name);
+    let is_required = |name: &str| required.contains(name);
     let first = properties.iter().filter(|(name, _)| is_required(name));
     let then = properties.iter().filter(|(name, _)| !is_required(name));
     let mut rows: Vec<Row> = first

@@ -1,0 +1,31 @@
+//! The log lines of a connection's life, as on-call staff search for them.
+
+use crate::engine::connection::ConnectionEvent;
+use crate::engine::servers::Declared;
+use crate::engine::snapshot::TransportFacts;
+use crate::engine::status::ConnectionStatus;
+
+/// Logs what an event says about the connection as a whole. `tools`: what it offers now.
+pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
+    let server = &declared.connection;
+    match event {
+        ConnectionEvent::Status(ConnectionStatus::Ready { .. }) => {
+            let transport = match declared.transport {
+                TransportFacts::Stdio { .. } => "stdio",
+                TransportFacts::Http { .. } => "http",
+                TransportFacts::Other => "other",
+            };
+            tracing::info!(%server, transport, tools, "mcp_server_started");
+        }
+        ConnectionEvent::Status(status) => {
+            if let Some(failure) = status.failure() {
+                tracing::error!(%server, error = %failure, "mcp_server_failed");
+            }
+        }
+        ConnectionEvent::Listed(listing) => {
+            let names: Vec<&str> = listing.tools.iter().map(|tool| &*tool.raw_name).collect();
+            tracing::info!(%server, tool_count = names.len(), tool_names = %names.join(","), "tools_discovered");
+        }
+        ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } => {}
+    }
+}
