@@ -13,6 +13,8 @@
 
 #[path = "surfaces/bench.rs"]
 mod bench;
+#[path = "surfaces/binary.rs"]
+mod binary;
 #[path = "surfaces/calls.rs"]
 mod calls;
 #[path = "surfaces/doors.rs"]

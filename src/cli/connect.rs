@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{Exit, Global, complain, token};
+use super::{Exit, Global, complain, print, token};
 use crate::config::expand::ProcessEnvironment;
+use crate::engine::state_dir::StateDir;
+use crate::surface::howto;
 use crate::surface::relay::{self, Target};
 
 /// Relays until standard input closes.
@@ -32,6 +34,21 @@ pub(super) fn run(global: &Global, seat: &str) -> Exit {
         Err(problem) => {
             complain(&problem);
             Exit::Failed
+        }
+    }
+}
+
+/// Prints how to connect agents to this seat.
+pub(super) fn help(global: &Global, seat: &str) -> Exit {
+    match token::seat(global, seat) {
+        Ok((seat, folder)) => {
+            let run = folder.is_dir().then(|| StateDir::open(folder).ok()?.read_run()?.address).flatten();
+            print(&howto::text(run.as_deref(), seat.handle.as_str()));
+            Exit::Fine
+        }
+        Err((exit, problem)) => {
+            complain(problem.trim_end());
+            exit
         }
     }
 }

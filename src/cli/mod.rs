@@ -114,6 +114,9 @@ enum Command {
         /// The seat that the agent drives
         #[arg(long, value_name = "SEAT")]
         seat: String,
+        /// Print lines to paste into agents instead
+        #[arg(long)]
+        help_agents: bool,
     },
     /// A seat's bearer token
     Token {
@@ -227,7 +230,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Tools { seat, json }) => tools::run(&global, seat.as_deref(), json),
         Some(Command::Call(call)) => call::run(&global, &call),
         Some(Command::Serve) => run::serve(&global),
-        Some(Command::Connect { seat }) => connect::run(&global, &seat),
+        Some(Command::Connect { seat, help_agents: false }) => connect::run(&global, &seat),
+        Some(Command::Connect { seat, help_agents: true }) => connect::help(&global, &seat),
         Some(Command::Token { command }) => token::run(&global, &command),
         Some(Command::Audit { command }) => audit_command(&global, &command),
         Some(Command::Schema) => {

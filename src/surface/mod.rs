@@ -8,6 +8,7 @@
 mod admit;
 mod call;
 mod envelope;
+pub mod howto;
 mod http;
 mod listen;
 mod live;

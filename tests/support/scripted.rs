@@ -66,6 +66,11 @@ impl Scripted {
         self.state.lock().expect("state").ledger.clone()
     }
 
+    /// Everything that was received, whole.
+    pub fn received(&self) -> Vec<Value> {
+        self.state.lock().expect("state").received.clone()
+    }
+
     /// Everything that was received, methods first.
     pub fn methods(&self) -> Vec<String> {
         let state = self.state.lock().expect("state");

@@ -176,3 +176,23 @@ async fn answers_leave_at_once() {
     assert!(times[7] < Duration::from_millis(30), "{times:?}");
     bench.stop().await;
 }
+
+#[tokio::test]
+async fn nothing_of_a_callers_headers_or_meta_goes_upstream() {
+    let bench = bench().await;
+    for agent in bench.both("release").await {
+        let meta = agent.calling("get", "{}").replace(r#""_meta":{"#, r#""_meta":{"x-marked":"marked-meta","#);
+        let meta = meta.replace(",}", "}");
+        let mut request = agent.post("tools/call", &meta, Some(json!(1)));
+        for name in ["cookie", "x-api-key", "x-forwarded-for", "baggage"] {
+            request = request.header(name, "marked-header");
+        }
+        assert_eq!(request.send().await.unwrap().status(), StatusCode::OK);
+    }
+    assert_eq!(bench.server.ledger().len(), 2);
+    let upstream = format!("{:?}", bench.server.received());
+    for foreign in ["marked-header", "marked-meta", &bench.token("release"), "legacy-agent", "modern-agent"] {
+        assert!(!upstream.contains(foreign), "{foreign} went upstream: {upstream}");
+    }
+    bench.stop().await;
+}
