@@ -25,14 +25,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{CONFIG, NoVariables, bench, bench_with, delete, request, tools};
+use bench::{CONFIG, NoVariables, bench, bench_with, delete, request, tool, tools};
 use crewlet_tui::config::model::Source;
 use crewlet_tui::engine::audit::{Audit, Decision, Kind, Outcome};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::{CallRequest, Consent};
-use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
+use crewlet_tui::engine::snapshot::{CallPhase, Caller, DiffLine, Tier, ToolChangeKind, Withdrawal};
 use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
 use crewlet_tui::secret::Redactor;
@@ -177,6 +177,8 @@ async fn a_tool_that_turns_milder_while_a_call_waits_is_asked_about_anew() {
     bench.server.change_tools([milder]).await;
     let second = bench.question_after(&first).await;
     assert_ne!(first.entry.fingerprint, second.entry.fingerprint);
+    assert!(second.change.as_ref().is_some_and(|change| change.lines.len() > 5), "the difference is on the card");
+    assert_eq!(second.tier, Tier::Arm, "as severe as it was");
     assert_eq!(second.arguments.canonical(), r#"{"id":"a"}"#, "confirm is set for destructive tools only");
     bench.decide(&first, Verdict::Approve);
     bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("too late"))).await;
@@ -368,9 +370,9 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
         attendance: Attendance::Person,
         person: "person:ada".into(),
         audit,
-        names: Default::default(),
+        names: crewlet_tui::tool::names::Names::default(),
         names_changed: Box::new(|_| {}),
-        pins: Default::default(),
+        pins: crewlet_tui::engine::gate::pins::Pins::default(),
         pins_changed: Box::new(|_| {}),
         redactor: Redactor::default(),
         log: mpsc::channel(1).1,
@@ -379,6 +381,7 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
         own_children: Vec::new(),
         connectors: HashMap::from([(ServerName::new("notes"), connector)]),
         first_notices: Vec::new(),
+        kept: start::Kept::default(),
     };
     let (handle, engine) = start::start(&config, options);
     let mut snapshots = handle.snapshots();
@@ -389,4 +392,45 @@ async fn a_variable_without_a_value_fails_that_server_by_name_and_no_other() {
     assert!(headline.contains("MISSING_TOKEN is not set (mcp_servers[1].env.TOKEN"), "{headline}");
     handle.send(Command::Shutdown).unwrap();
     engine.await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_changed_definition_is_shown_line_by_line() {
+    let bench = bench().await;
+    let changed = json!({
+        "name": "get", "description": "a tool\nthat says more", "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": false},
+    });
+    bench.server.change_tools([changed, tool("fresh", json!({})), delete()]).await;
+    let snapshot = bench.until(|snapshot| !snapshot.tool_changes.is_empty()).await;
+    let kinds: Vec<(&str, &str)> = snapshot
+        .tool_changes
+        .iter()
+        .map(|change| {
+            let kind = match &change.kind {
+                ToolChangeKind::Added => "added",
+                ToolChangeKind::Removed => "removed",
+                ToolChangeKind::Changed(_) => "changed",
+            };
+            (&*change.tool, kind)
+        })
+        .collect();
+    let expected =
+        [("append", "removed"), ("mystery", "removed"), ("put", "removed"), ("fresh", "added"), ("get", "changed")];
+    assert_eq!(kinds, expected);
+    let Some(ToolChangeKind::Changed(lines)) = snapshot.tool_changes.last().map(|change| &change.kind) else {
+        panic!("no difference")
+    };
+    let marked: Vec<String> = lines
+        .iter()
+        .filter_map(|line| match line {
+            DiffLine::Same(_) => None,
+            DiffLine::Removed(text) => Some(format!("-{text}")),
+            DiffLine::Added(text) => Some(format!("+{text}")),
+        })
+        .collect();
+    assert_eq!(marked, ["+  that says more", "-  read only: yes", "+  read only: no"]);
+    let told = snapshot.notices.last().map(|notice| notice.text.to_string());
+    assert_eq!(told.as_deref(), Some("notes: tools changed: 1 changed, 1 new, 3 gone"));
+    bench.stop().await;
 }

@@ -5,6 +5,8 @@
 mod behaviour;
 #[path = "screens/fuzz.rs"]
 mod fuzz;
+#[path = "screens/logs.rs"]
+mod logs;
 #[path = "screens/pictures.rs"]
 mod pictures;
 mod support;

@@ -80,7 +80,15 @@ pub fn load_file(path: &Path) -> Result<Loaded, Vec<Diagnostic>> {
 /// # Errors
 /// As [`load`], or that the file cannot be read.
 pub fn load_source(source: &Source) -> Result<Loaded, Vec<Diagnostic>> {
-    let Source::File(path) = source else { return load(DEMO, source) };
+    load(&read_text(source)?, source)
+}
+
+/// The text of a file or of the demo.
+///
+/// # Errors
+/// That the file cannot be read.
+pub fn read_text(source: &Source) -> Result<String, Vec<Diagnostic>> {
+    let Source::File(path) = source else { return Ok(DEMO.to_owned()) };
     let unreadable = |reason: &str| {
         let shown = diagnostic::shortened(&path.to_string_lossy());
         let help = "name another file with `--config`, or start without one to see the demo";
@@ -92,11 +100,10 @@ pub fn load_source(source: &Source) -> Result<Loaded, Vec<Diagnostic>> {
     std::fs::File::open(path)
         .and_then(|file| file.take(limit).read_to_end(&mut bytes))
         .map_err(|error| unreadable(&error.to_string()))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let lines = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
         unreadable(&format!("line {} is not UTF-8", lines.count() + 1))
-    })?;
-    load(&text, source)
+    })
 }
 
 fn log(warning: &Diagnostic) {

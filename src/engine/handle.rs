@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 pub use super::call::hold::{Hold, Stage};
 use super::command::Command;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
-use crate::config::model::{ApprovalSettings, PolicyDecision};
+use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
 use crate::tool::output::CallOutput;
 use crate::tool::{Arguments, Catalog};
@@ -48,6 +48,30 @@ pub enum Consent {
     None,
     /// Given at the shell by this user (`call --approve`): satisfies `ask`, never `type`.
     Shell(Arc<str>),
+}
+
+/// What became of the configuration file.
+#[derive(Clone, Debug)]
+pub enum Reload {
+    /// It can be used: what differs is applied.
+    Valid {
+        /// What it says now.
+        config: Arc<Config>,
+        /// What a person should be told about it.
+        notices: Vec<(LogLevel, Arc<str>)>,
+    },
+    /// It cannot be used: nothing changes.
+    Invalid {
+        /// The first problem, with file and line.
+        problem: Arc<str>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// It is not watched any more: saving it has no effect.
+    Unwatched {
+        /// Why.
+        problem: Arc<str>,
+    },
 }
 
 /// How a call ended.
@@ -96,12 +120,21 @@ pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
     pub(super) calls: mpsc::Sender<Submitted>,
     pub(super) surface: mpsc::Sender<SurfaceNews>,
+    pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
 }
 
 impl Handle {
+    /// Hands a changed configuration over. What comes of it shows in the snapshot.
+    ///
+    /// # Errors
+    /// When the engine has ended.
+    pub async fn reload(&self, reload: Reload) -> Result<(), SendError> {
+        self.reloads.send(reload).await.map_err(|_| SendError::Ended)
+    }
+
     /// The latest snapshot and a way to wait for the next.
     pub fn snapshots(&self) -> watch::Receiver<Arc<Snapshot>> {
         self.snapshots.clone()

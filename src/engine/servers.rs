@@ -6,18 +6,24 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use super::call::Link;
-use super::connection::{Connection, ConnectionEvent};
+use super::connection::{Connection, ConnectionEvent, Initially};
+use super::launch::{Launched, Needs, Plan};
 use super::ring::Ring;
 use super::snapshot::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
-use super::status::{ConnectionStatus, Failure, PeerFacts};
+use super::status::{ConnectionStatus, Era, Failure, PeerFacts};
 use crate::clock::Timestamp;
 use crate::ids::{ConnectionName, ServerName};
 use crate::tool::catalog::Source;
 use crate::tool::{Catalog, EffectClass, HintOverride, Listing};
 
-/// Lines kept per server.
-const STDERR_LINES: usize = 10_000;
+/// Lines kept per server, and what they may weigh.
+const STDERR_LINES: usize = 200_000;
+const STDERR_BYTES: usize = 32 << 20;
+/// What an allocated text weighs beside its bytes: the counts before it and the allocator's rounding.
+const TEXT_OVERHEAD: usize = 24;
 /// Finished calls whose latency counts for the median.
 const LATENCIES: usize = 64;
 
@@ -41,6 +47,16 @@ pub(super) struct Server {
     pub(super) link: Option<Connection>,
     pub(super) status: ConnectionStatus,
     pub(super) listing: Option<Arc<Listing>>,
+    /// What it was made of.
+    needs: Needs,
+    /// Takes it down alone.
+    stop: CancellationToken,
+    /// What follows once it is down; `None` while it is to stay.
+    after: Option<After>,
+    /// The view that was published last, while it is still true.
+    shown: Option<Arc<ServerView>>,
+    /// Its tools by class, counted once for each catalog.
+    by_class: Option<[usize; 4]>,
     peer: Option<PeerFacts>,
     starts: u32,
     calls: u64,
@@ -51,6 +67,24 @@ pub(super) struct Server {
     noise: u64,
 }
 
+/// What follows once a connection that was taken down has ended.
+#[derive(Debug)]
+pub(super) enum After {
+    /// Nothing: the configuration does not name it any more.
+    Gone,
+    /// It is started as the configuration wants it now.
+    Anew(Box<Plan>, Initially),
+}
+
+/// What a changed plan means for a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Adapted {
+    /// It goes on.
+    Kept,
+    /// It is started again, or enabled, or disabled.
+    Restarts,
+}
+
 /// What an event means for the rest of the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effect {
@@ -58,15 +92,23 @@ pub(super) enum Effect {
     View,
     /// Whether calls can be sent may have changed.
     Status,
-    /// The tools changed.
-    Tools,
+    /// The tools changed; true when it was not the first list.
+    Tools(bool),
+    /// The supervisor has ended.
+    Ended,
 }
 
 impl Server {
-    pub(super) fn new(declared: Declared, link: Option<Connection>, status: ConnectionStatus) -> Self {
+    pub(super) fn new(plan: Plan, launched: Launched) -> Self {
+        let Launched { link, status, stop } = launched;
         Self {
             last_failure: status.failure().map(|failure| (Timestamp::now(), failure.clone())),
-            declared,
+            declared: plan.declared,
+            needs: plan.needs,
+            stop,
+            after: None,
+            shown: None,
+            by_class: None,
             link,
             status,
             listing: None,
@@ -74,14 +116,93 @@ impl Server {
             starts: 0,
             calls: 0,
             latencies: VecDeque::new(),
-            stderr: Ring::new(STDERR_LINES),
+            stderr: Ring::bounded(STDERR_LINES, STDERR_BYTES),
             stderr_dropped: 0,
             noise: 0,
         }
     }
 
+    /// Takes over what the configuration says now. Only when the connection was made of something else does it go
+    /// down, and it comes up anew when it has ended.
+    pub(super) fn adapt(&mut self, plan: Plan) -> Adapted {
+        self.shown = None;
+        let same = self.needs == plan.needs;
+        if self.after.is_none() && same {
+            if let Some(status) = plan.unresolved().filter(|_| self.link.is_none()) {
+                self.status = status;
+            }
+            self.declared = plan.declared;
+            return Adapted::Kept;
+        }
+        let kept_down = same_switch(&self.needs, &plan.needs) && matches!(self.status, ConnectionStatus::Disabled);
+        let initially = if kept_down { Initially::Disabled } else { plan.initially() };
+        if initially == Initially::Disabled {
+            self.listing = None;
+        }
+        self.stop.cancel();
+        let known = matches!(&self.after, Some(After::Anew(waiting, _)) if waiting.needs == plan.needs);
+        self.after = Some(After::Anew(Box::new(plan), initially));
+        if known { Adapted::Kept } else { Adapted::Restarts }
+    }
+
+    /// Takes it down for good; its tools are gone at once. True when it was not on its way already.
+    pub(super) fn leave(&mut self) -> bool {
+        self.stop.cancel();
+        self.listing = None;
+        self.shown = None;
+        !matches!(self.after.replace(After::Gone), Some(After::Gone))
+    }
+
+    /// What follows now that it has ended.
+    pub(super) fn take_after(&mut self) -> Option<After> {
+        self.after.take()
+    }
+
+    /// Its supervisor has ended although nobody wanted it to.
+    pub(super) fn abandoned(&mut self) {
+        self.link = None;
+        self.shown = None;
+    }
+
+    /// True when the configuration takes it down.
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.after.is_some()
+    }
+
+    /// The connection was started anew as `plan` says.
+    pub(super) fn relaunched(&mut self, plan: Plan, launched: Launched) {
+        self.declared = plan.declared;
+        self.needs = plan.needs;
+        self.link = launched.link;
+        self.stop = launched.stop;
+        self.peer = None;
+        if let Some(failure) = launched.status.failure() {
+            self.last_failure = Some((Timestamp::now(), failure.clone()));
+        }
+        self.status = launched.status;
+        self.shown = None;
+    }
+
+    /// The era it settled on.
+    pub(super) fn era(&self) -> Option<Era> {
+        self.peer.as_ref().map(|peer| peer.era)
+    }
+
+    /// What its lines weigh.
+    pub(super) const fn stderr_bytes(&self) -> usize {
+        self.stderr.bytes()
+    }
+
+    /// Lets its oldest lines go. False when there are none.
+    pub(super) fn drop_oldest_lines(&mut self) -> bool {
+        self.shown = None;
+        self.stderr.drop_oldest()
+    }
+
     pub(super) fn apply(&mut self, event: ConnectionEvent) -> Effect {
+        self.shown = None;
         match event {
+            ConnectionEvent::Ended => Effect::Ended,
             ConnectionEvent::Status(status) => {
                 self.enter(status);
                 Effect::Status
@@ -91,9 +212,12 @@ impl Server {
                 Effect::View
             }
             ConnectionEvent::Listed(listing) => {
-                let changed = self.listing.as_deref() != Some(&listing);
-                self.listing = Some(Arc::new(listing));
-                if changed { Effect::Tools } else { Effect::View }
+                // A listing that was on its way when the connection was taken out of the configuration.
+                if matches!(self.after, Some(After::Gone)) || self.listing.as_deref() == Some(&listing) {
+                    return Effect::View;
+                }
+                let known = self.listing.replace(Arc::new(listing)).is_some();
+                Effect::Tools(known)
             }
             ConnectionEvent::Lines { lines, dropped } => {
                 self.take_lines(lines, dropped);
@@ -104,6 +228,7 @@ impl Server {
 
     /// A call ended after it was sent to this server.
     pub(super) fn count_call(&mut self, ran: Duration) {
+        self.shown = None;
         self.calls += 1;
         if self.latencies.len() == LATENCIES {
             self.latencies.pop_front();
@@ -113,12 +238,13 @@ impl Server {
 
     /// A line of the engine's own between the server's.
     pub(super) fn mark(&mut self, text: impl Into<Arc<str>>) {
-        self.stderr.push(StderrLine { at: Timestamp::now(), kind: LineKind::Mark, text: text.into() });
+        self.keep(StderrLine { at: Timestamp::now(), kind: LineKind::Mark, text: text.into() });
     }
 
     /// The server as calls see it.
     pub(super) fn link(&self) -> Link {
         let down = match &self.status {
+            _ if self.after.is_some() => Some("its configuration changed".into()),
             ConnectionStatus::Ready { .. } => None,
             ConnectionStatus::Backoff { reason, .. } | ConnectionStatus::Failed { reason } => {
                 Some(reason.headline.clone())
@@ -147,14 +273,24 @@ impl Server {
         self.listing.is_some() || !matches!(self.status, ConnectionStatus::Starting { .. })
     }
 
-    pub(super) fn view(&self, catalog: &Catalog) -> ServerView {
-        let mut tools_by_class = [0; 4];
-        for entry in catalog.entries().iter().filter(|entry| entry.connection == self.declared.connection) {
-            let index = EffectClass::ALL.iter().position(|class| *class == entry.class());
-            if let Some(count) = index.and_then(|index| tools_by_class.get_mut(index)) {
-                *count += 1;
-            }
+    /// The view to publish, made anew only when something changed.
+    pub(super) fn shown(&mut self, catalog: &Catalog) -> Arc<ServerView> {
+        if let Some(shown) = &self.shown {
+            return shown.clone();
         }
+        let by_class = *self.by_class.get_or_insert_with(|| count(&self.declared.connection, catalog));
+        let view = Arc::new(self.view(by_class));
+        self.shown = Some(view.clone());
+        view
+    }
+
+    /// There is another catalog.
+    pub(super) fn look_again(&mut self) {
+        self.shown = None;
+        self.by_class = None;
+    }
+
+    fn view(&self, tools_by_class: [usize; 4]) -> ServerView {
         ServerView {
             connection: self.declared.connection.clone(),
             server: self.declared.server.clone(),
@@ -210,13 +346,79 @@ impl Server {
             if kind == LineKind::Noise {
                 self.noise += 1;
             }
-            self.stderr.push(StderrLine { at, kind, text });
+            self.keep(StderrLine { at, kind, text });
         }
+    }
+
+    fn keep(&mut self, line: StderrLine) {
+        let bytes = size_of::<StderrLine>() + line.text.len() + TEXT_OVERHEAD;
+        self.stderr.push_weighing(line, bytes);
     }
 
     fn median(&self) -> Option<Duration> {
         let mut sorted: Vec<Duration> = self.latencies.iter().copied().collect();
         sorted.sort_unstable();
         sorted.get(sorted.len() / 2).copied()
+    }
+}
+
+/// Whether the configuration's own switch stayed as it was: then a person's switch counts.
+fn same_switch(before: &Needs, now: &Needs) -> bool {
+    before.enabled == now.enabled
+}
+
+/// A connection's tools by class.
+fn count(connection: &ConnectionName, catalog: &Catalog) -> [usize; 4] {
+    let mut by_class = [0; 4];
+    for entry in catalog.entries().iter().filter(|entry| entry.connection == *connection) {
+        let index = EffectClass::ALL.iter().position(|class| *class == entry.class());
+        if let Some(count) = index.and_then(|index| by_class.get_mut(index)) {
+            *count += 1;
+        }
+    }
+    by_class
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(numbers: std::ops::Range<u32>, width: usize) -> ConnectionEvent {
+        let line = |number| (Timestamp::default(), LineKind::Stderr, format!("{number:0>width$}").into());
+        ConnectionEvent::Lines { lines: numbers.map(line).collect(), dropped: 0 }
+    }
+
+    fn server() -> Server {
+        let text = "mcp_servers:\n  - name: a\n    command: a\n";
+        let config = crate::config::load(text, &crate::config::Source::Demo).unwrap().config;
+        let launcher = super::super::launch::Launcher {
+            environment: Arc::new(std::collections::HashMap::<String, String>::new()),
+            redactor: crate::secret::Redactor::default(),
+            own_children: Vec::new(),
+            connectors: std::collections::HashMap::new(),
+            only: None,
+            events: tokio::sync::mpsc::channel(1).0,
+            shutdown: CancellationToken::new(),
+        };
+        let plan = launcher.plans(&config).remove(0);
+        let stop = CancellationToken::new();
+        Server::new(plan, Launched { link: None, status: ConnectionStatus::Disabled, stop })
+    }
+
+    #[test]
+    fn two_hundred_thousand_lines_are_kept_and_long_ones_fall_off_by_weight() {
+        let mut server = server();
+        for batch in 0..800 {
+            server.apply(lines(batch * 256..(batch + 1) * 256, 100));
+        }
+        let ring = &server.stderr;
+        assert!(ring.len() >= STDERR_LINES && ring.bytes() <= STDERR_BYTES, "{} {}", ring.len(), ring.bytes());
+        for batch in 0..40 {
+            server.apply(lines(batch * 256..(batch + 1) * 256, 8 << 10));
+        }
+        let ring = &server.stderr;
+        assert!(ring.bytes() <= STDERR_BYTES + 256 * (9 << 10), "{}", ring.bytes());
+        assert_eq!(ring.end(), 840 * 256, "numbers go on");
+        assert_eq!(ring.first(), ring.end() - ring.len() as u64, "how many fell off is known");
     }
 }

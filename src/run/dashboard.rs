@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::FutureExt;
 use tokio::runtime::Runtime;
@@ -17,6 +18,9 @@ use crate::engine::gate::Attendance;
 use crate::logging::Stderr;
 use crate::secret::Redactor;
 use crate::tui;
+
+/// Panics of threads other than the one that draws, while the screen was up.
+static BEHIND_THE_SCREEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Opens the dashboard and runs it until the person leaves or a signal ends it.
 pub fn dashboard(global: &Global) -> Exit {
@@ -59,11 +63,18 @@ fn open(global: &Global, document: &Document, wanted: Wanted) -> Result<Exit, St
     let _owner = parts.state.own("dashboard").map_err(|held| held.to_string())?;
     crate::logging::install_panic_hook(|_| {
         // Only the thread that draws gives the terminal back; what is to be said is said when all has ended.
-        tui::terminal::restore_on_panic();
+        if !tui::terminal::restore_on_panic() {
+            BEHIND_THE_SCREEN.fetch_add(1, Ordering::Relaxed);
+        }
     });
     let runtime = parts::runtime()?;
     let ended = run(global, document, wanted, &mut parts, &runtime);
     reaper::kill_all_groups();
+    let failed = BEHIND_THE_SCREEN.load(Ordering::Relaxed);
+    if failed > 0 {
+        let tasks = if failed == 1 { "a task" } else { "tasks" };
+        complain(&format!("{tasks} behind the screen failed ({failed}); the log in the state folder says where"));
+    }
     Ok(ended.tell(&parts.redactor))
 }
 
@@ -73,8 +84,12 @@ fn run(global: &Global, document: &Document, wanted: Wanted, parts: &mut Parts, 
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
         let (handle, engine) = parts.start(document, attendance, None);
         let (opened, _) = listener::open(&handle, address, document, parts).await;
+        let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let stop = CancellationToken::new();
-        let screen = AssertUnwindSafe(tui::run(handle.clone(), options, stop.clone())).catch_unwind();
+        let screen = tui::run(handle.clone(), options, stop.clone());
+        #[cfg(debug_assertions)]
+        let screen = deliberate::with(screen, handle.clone());
+        let screen = AssertUnwindSafe(screen).catch_unwind();
         tokio::pin!(screen);
         let ended = tokio::select! {
             ended = &mut screen => Ended::of(ended),
@@ -87,10 +102,47 @@ fn run(global: &Global, document: &Document, wanted: Wanted, parts: &mut Parts, 
                 }
             }
         };
+        watching.abort();
         opened.close().await;
-        end(handle, engine).await;
+        end(handle, engine, &parts.audit).await;
         ended
     })
+}
+
+/// Panics that debug builds raise on demand, so that tests can see what becomes of the terminal.
+#[cfg(debug_assertions)]
+mod deliberate {
+    use crate::engine::handle::Handle;
+
+    /// `CREWLET_PANIC=screen` panics on the thread that draws, `task` on another one, once a server is ready.
+    pub(super) async fn with<T>(screen: impl Future<Output = T>, handle: Handle) -> T {
+        let wanted = std::env::var("CREWLET_PANIC").unwrap_or_default();
+        let ready = async move {
+            let mut snapshots = handle.snapshots();
+            let ready = snapshots.wait_for(|now| now.servers.iter().any(|server| server.status.is_ready())).await;
+            drop(ready);
+        };
+        match wanted.as_str() {
+            "screen" => tokio::select! {
+                ended = screen => ended,
+                () = ready => fail("screen"),
+            },
+            "task" => {
+                // Its end is of no interest: the panic hook has been told.
+                drop(tokio::spawn(async move {
+                    ready.await;
+                    fail("task")
+                }));
+                screen.await
+            }
+            _ => screen.await,
+        }
+    }
+
+    #[allow(clippy::panic, reason = "that is what it is for")]
+    fn fail(place: &str) -> ! {
+        panic!("asked for by CREWLET_PANIC={place}")
+    }
 }
 
 /// How the screen ended.

@@ -18,6 +18,8 @@ const LONGEST_THEME: u64 = 64 << 10;
 /// A valid configuration with what should be said about it.
 #[derive(Clone, Debug)]
 pub struct Document {
+    /// The text it was read from.
+    pub text: Arc<str>,
     /// The configuration and its warnings.
     pub loaded: Arc<Loaded>,
     /// Variables without a value, with what needs them.
@@ -42,8 +44,13 @@ impl Document {
 /// Every problem of the document at once.
 pub fn load(global: &Global) -> Result<Document, Vec<Diagnostic>> {
     let source = config::find(global.config.as_deref(), &ProcessEnvironment);
-    let loaded = config::load_source(&source)?;
-    Ok(Document { unresolved: loaded.config.unresolved(&ProcessEnvironment), loaded: Arc::new(loaded) })
+    let text = config::read_text(&source)?;
+    let loaded = config::load(&text, &source)?;
+    Ok(Document {
+        text: text.into(),
+        unresolved: loaded.config.unresolved(&ProcessEnvironment),
+        loaded: Arc::new(loaded),
+    })
 }
 
 /// Problems of a document for people. Their lines name the file without its folder; where that does not say which

@@ -9,6 +9,7 @@ use super::parts::{self, Parts};
 use super::{Document, document};
 use crate::cli::{Exit, Global, attended, complain};
 use crate::config::model::ApprovalSettings;
+use crate::engine::audit::Audit;
 use crate::engine::command::Command;
 use crate::engine::gate::Attendance;
 use crate::engine::handle::Handle;
@@ -128,17 +129,18 @@ where
             Exit::Signal(number)
         }
     };
-    end(handle, engine).await;
+    end(handle, engine, &parts.audit).await;
     exit
 }
 
-/// Ends an engine in order and waits until no child is left.
-pub(super) async fn end(handle: Handle, engine: tokio::task::JoinHandle<()>) {
+/// Ends an engine in order, waits until no child is left, and closes the trail.
+pub(super) async fn end(handle: Handle, engine: tokio::task::JoinHandle<()>, audit: &Audit) {
     while handle.send(Command::Shutdown) == Err(crate::engine::handle::SendError::Busy) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     // A panic of the core is in the log; its children are ended by the kernel when we are gone.
     let _ = engine.await;
+    audit.close().await;
 }
 
 async fn wait_for(handle: &Handle, wanted: &Wanted) {

@@ -17,9 +17,10 @@ use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::LogLevel;
-use crate::engine::start::{self, Options};
+use crate::engine::start::{self, Eras, Kept, Options};
 use crate::engine::state_dir::{self, StateDir};
-use crate::ids::{CallId, ServerName};
+use crate::engine::status::Era;
+use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
 use crate::secret::Redactor;
 use crate::tool::names::Names;
@@ -29,6 +30,7 @@ const NAMES_FILE: &str = "names.json";
 const PINS_FILE: &str = "pins.json";
 /// The longest file of remembered definitions that is read, in bytes.
 const MOST_PINS: u64 = 512 << 20;
+const ERAS_FILE: &str = "eras.json";
 
 /// What has to hold before anything else happens: files are made private, TLS has a provider.
 pub fn prepare_process() {
@@ -59,8 +61,22 @@ pub(super) async fn signal() -> u8 {
 
 /// The user at this terminal, for the audit.
 pub fn user() -> Arc<str> {
-    let known = ["USER", "LOGNAME"].into_iter().find_map(|name| ProcessEnvironment.get(name));
-    known.filter(|name| !name.is_empty()).map_or_else(|| "unknown".into(), Arc::from)
+    let named = |name: &&str| ProcessEnvironment.get(name).filter(|name| !name.is_empty());
+    if let Some(name) = ["USER", "LOGNAME"].iter().find_map(named) {
+        return name.into();
+    }
+    let id = rustix::process::getuid().as_raw();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    account(&accounts, id).map_or_else(|| format!("uid:{id}").into(), Arc::from)
+}
+
+/// The name of an account in the text of `/etc/passwd`.
+fn account(accounts: &str, id: u32) -> Option<&str> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        (fields.nth(1)?.parse() == Ok(id)).then_some(name)
+    })
 }
 
 /// State folder, log and audit of one run.
@@ -136,6 +152,14 @@ impl Parts {
         let dropped = self.logging.dropped.clone();
         // What is left behind is a feed that has ended.
         let log = std::mem::replace(&mut self.logging.records, tokio::sync::mpsc::channel(1).1);
+        let kept = Kept {
+            folder: Some(state.path().to_path_buf()),
+            eras: read_eras(&state),
+            eras_changed: Some(Box::new({
+                let state = state.clone();
+                move |eras| write_eras(&state, eras)
+            })),
+        };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
             attendance,
@@ -152,6 +176,7 @@ impl Parts {
             own_children: vec![(crate::demo::DIR_VARIABLE.into(), demo.display().to_string().into())],
             connectors: std::collections::HashMap::new(),
             first_notices: std::mem::take(&mut self.first_notices),
+            kept,
         };
         start::start(document.config(), options)
     }
@@ -216,5 +241,51 @@ fn write_names(state: &StateDir, names: &Names) {
     let written = serde_json::to_vec_pretty(names).map_err(std::io::Error::from);
     if let Err(error) = written.and_then(|bytes| state.write_atomic(NAMES_FILE, &bytes)) {
         tracing::warn!(file = NAMES_FILE, %error, "names_not_written");
+    }
+}
+
+/// What is no era of ours counts as not known: the server is asked again.
+fn read_eras(state: &StateDir) -> Eras {
+    let Ok(text) = std::fs::read_to_string(state.file(ERAS_FILE)) else { return Eras::new() };
+    let words: std::collections::BTreeMap<String, String> = serde_json::from_str(&text).unwrap_or_else(|error| {
+        tracing::warn!(file = ERAS_FILE, %error, "eras_unreadable");
+        std::collections::BTreeMap::default()
+    });
+    let era = |word: &str| [Era::Modern, Era::Legacy].into_iter().find(|era| era.as_str() == word);
+    words.into_iter().filter_map(|(name, word)| Some((ConnectionName::new(name), era(&word)?))).collect()
+}
+
+fn write_eras(state: &StateDir, eras: &Eras) {
+    let words: std::collections::BTreeMap<_, _> =
+        eras.iter().map(|(name, era)| (name.as_str(), era.as_str())).collect();
+    let written = serde_json::to_vec_pretty(&words).map_err(std::io::Error::from);
+    if let Err(error) = written.and_then(|bytes| state.write_atomic(ERAS_FILE, &bytes)) {
+        tracing::warn!(file = ERAS_FILE, %error, "eras_not_written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_is_found_by_its_number() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\n\nbroken\nada:x:1000:1000:Ada:/home/ada:/bin/sh\n";
+        let found = [0, 1000, 7].map(|id| account(accounts, id));
+        assert_eq!(found, [Some("root"), Some("ada"), None]);
+    }
+
+    #[test]
+    fn eras_come_back_and_nonsense_is_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = StateDir::open(folder.path()).unwrap();
+        assert!(read_eras(&state).is_empty());
+        let eras = Eras::from([("a".into(), Era::Legacy), ("b".into(), Era::Modern)]);
+        write_eras(&state, &eras);
+        assert_eq!(read_eras(&state), eras);
+        std::fs::write(state.file(ERAS_FILE), r#"{"a":"legacy","c":"bronze"}"#).unwrap();
+        assert_eq!(read_eras(&state), Eras::from([("a".into(), Era::Legacy)]));
+        std::fs::write(state.file(ERAS_FILE), "[").unwrap();
+        assert!(read_eras(&state).is_empty());
     }
 }

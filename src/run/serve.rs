@@ -44,6 +44,7 @@ fn run(global: &Global, document: &Document, address: std::net::SocketAddr) -> R
     parts::runtime()?.block_on(async {
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Nobody };
         let (handle, mut engine) = parts.start(document, attendance, None);
+        let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let (opened, problem) = listener::open(&handle, Some(address), document, &parts).await;
         let exit = match (opened.address(), problem) {
             (Some(address), _) => {
@@ -58,8 +59,9 @@ fn run(global: &Global, document: &Document, address: std::net::SocketAddr) -> R
             }
             (None, problem) => Err(problem.unwrap_or_else(|| "the listener did not open".to_owned())),
         };
+        watching.abort();
         opened.close().await;
-        end(handle, engine).await;
+        end(handle, engine, &parts.audit).await;
         exit
     })
 }

@@ -18,7 +18,7 @@ const LINE_BYTES: usize = 4 << 10;
 /// The lines of a tool's definition, joined by newlines. `identity` is the server's command line or URL as
 /// configured.
 pub fn definition(entry: &Entry, identity: &str, redactor: &Redactor) -> String {
-    let mut out = Lines { text: String::new(), redactor, cut: 0 };
+    let mut out = Lines::default();
     out.push(&format!("tool: {}", entry.raw_name));
     out.push(&format!("server: {} ({identity})", entry.server));
     out.push(&format!("title: {}", entry.title));
@@ -40,23 +40,23 @@ pub fn definition(entry: &Entry, identity: &str, redactor: &Redactor) -> String 
         out.text.push('\n');
         out.text.push_str(&note);
     }
-    out.text
+    // Once over the whole, since thousands of tools can come at once.
+    redactor.redact(&out.text).into_owned()
 }
 
-struct Lines<'r> {
+#[derive(Default)]
+struct Lines {
     text: String,
-    redactor: &'r Redactor,
     cut: usize,
 }
 
-impl Lines<'_> {
+impl Lines {
     fn push(&mut self, line: &str) {
         if self.text.len() + line.len().min(LINE_BYTES) > MOST_BYTES {
             self.cut += line.len();
             return;
         }
-        let redacted = self.redactor.redact(line);
-        let line = text::visible(&redacted);
+        let line = text::visible(line);
         if !self.text.is_empty() {
             self.text.push('\n');
         }

@@ -57,7 +57,7 @@ impl Options {
         let theme = load::Terminal::from_environment(environment).choose(&settings, own)?;
         let term = environment.get("TERM").unwrap_or_default();
         let title = !matches!(term.as_str(), "" | "dumb" | "linux");
-        let modes = Modes { mouse: settings.mouse, title };
+        let modes = Modes { mouse: settings.mouse, title, clipboard: title };
         Ok(Self { settings, theme, modes, zone: TimeZone::system() })
     }
 }
@@ -96,6 +96,7 @@ pub async fn run(handle: Handle, options: Options, shutdown: CancellationToken) 
     terminal::check()?;
     // Read first, taken over second: a failure leaves the terminal alone.
     let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw())).map_err(TuiError::Input)?;
+    let resized = signal(SignalKind::window_change()).map_err(TuiError::Input)?;
     let mut screen = Screen {
         ui: Ui::new(&options.settings, &options.zone),
         snapshot: handle.snapshot(),
@@ -103,6 +104,7 @@ pub async fn run(handle: Handle, options: Options, shutdown: CancellationToken) 
         terminal: Terminal::enter(options.modes)?,
         pacer: Pacer::default(),
         continued,
+        resized,
         handle,
         options,
         area: Rect::ZERO,
@@ -121,6 +123,8 @@ struct Screen {
     terminal: Terminal,
     pacer: Pacer,
     continued: Signal,
+    /// Listened to here: the event stream loses a change of size that comes together with a key.
+    resized: Signal,
     handle: Handle,
     options: Options,
     area: Rect,
@@ -136,6 +140,7 @@ impl Screen {
             let exit = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => Some(Exit::Shutdown),
+                _ = self.resized.recv() => self.resize().await?,
                 event = events.next() => match event {
                     Some(Ok(event)) => self.event(event).await?,
                     Some(Err(error)) => return Err(TuiError::Input(error)),
@@ -168,7 +173,6 @@ impl Screen {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.tell(Msg::Key(key)).await,
             Event::Paste(pasted) => self.tell(Msg::Paste(pasted)).await,
-            Event::Resize(..) => self.measure().await,
             Event::Mouse(mouse) => {
                 let intent = match mouse.kind {
                     MouseEventKind::ScrollUp => Intent::Up,
@@ -189,6 +193,12 @@ impl Screen {
         self.tell(Msg::Snapshot).await
     }
 
+    async fn resize(&mut self) -> Result<Option<Exit>, TuiError> {
+        // Drawn whole also when the size is the old one again: in between the terminal may have cut what was there.
+        self.terminal.painter().forget();
+        self.measure().await
+    }
+
     async fn measure(&mut self) -> Result<Option<Exit>, TuiError> {
         self.area = Terminal::size().map_err(TerminalError::Io)?;
         self.tell(Msg::Resize(self.area)).await
@@ -205,6 +215,10 @@ impl Screen {
                     if let Err(error) = self.handle.send(command) {
                         effects.extend(self.ui.update(Msg::NotSent(error), &self.snapshot, Moment::now()));
                     }
+                }
+                Effect::Copy(text) => {
+                    let copied = self.terminal.copy(&text).map_err(TerminalError::Io)?;
+                    effects.extend(self.ui.update(Msg::Copied(copied), &self.snapshot, Moment::now()));
                 }
                 Effect::Bell => self.terminal.bell().map_err(TerminalError::Io)?,
                 Effect::DropInput => drop_input(),

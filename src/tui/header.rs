@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::Draw;
+use super::format::plural;
 use super::panes::View;
 use super::widgets::cells::{put_spans, to_cells, width};
 use crate::clock::Precision;
@@ -121,12 +122,21 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         let words = if detail < Detail::NoCompany { " waiting " } else { " " };
         loud.push((format!(" ⚑ {}{words}", snapshot.approvals.len()), style(Role::Alert)));
     }
+    let stopped = snapshot.stopped_seats.len();
+    if stopped > 0 {
+        let words = match detail {
+            Detail::Full | Detail::NoAddress => format!("{} stopped  ", plural(stopped, "seat")),
+            _ => format!("■{stopped} "),
+        };
+        loud.insert(0, (words, style(Role::Warning)));
+    }
     let mut right = vec![];
     if snapshot.stopping {
         right.push(("stopping  ".to_owned(), style(Role::Warning)));
     }
-    if let (Some(listener), Detail::Full) = (&snapshot.listener, detail) {
-        right.push((format!("{}   ", crate::text::visible(listener)), style(Role::Dim)));
+    if detail == Detail::Full {
+        let listener = snapshot.listener.as_deref().map_or("listener off".into(), crate::text::visible);
+        right.push((format!("{listener}   "), style(Role::Dim)));
     }
     right.push((draw.now.time_of_day(draw.zone, Precision::Minutes), style(Role::Text)));
     (left, counts(draw, detail), loud, right)

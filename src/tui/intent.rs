@@ -39,6 +39,18 @@ pub enum Intent {
     NextMatch,
     /// Previous match.
     PreviousMatch,
+    /// To the next line that speaks of an error.
+    NextError,
+    /// To the previous one.
+    PreviousError,
+    /// Write what the pane keeps to a file.
+    Save,
+    /// Copy what is visible to the terminal's clipboard.
+    Copy,
+    /// Write everything that helps to find a fault to a file.
+    Diagnostics,
+    /// Open the command line.
+    CommandLine,
     /// Step through class filters.
     CycleClass,
     /// Step through server filters.
@@ -105,6 +117,12 @@ impl Intent {
             Self::Search => "search",
             Self::NextMatch => "next_match",
             Self::PreviousMatch => "previous_match",
+            Self::NextError => "next_error",
+            Self::PreviousError => "previous_error",
+            Self::Save => "save",
+            Self::Copy => "copy",
+            Self::Diagnostics => "diagnostics",
+            Self::CommandLine => "command_line",
             Self::CycleClass => "cycle_class",
             Self::CycleServer => "cycle_server",
             Self::Follow => "follow",
@@ -164,6 +182,8 @@ pub enum Effect {
     OpenCard(crate::ids::ApprovalId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
+    /// Put text into the terminal's clipboard.
+    Copy(Arc<str>),
     /// Ring the terminal's bell.
     Bell,
     /// Forget keys that were typed before a question appeared.

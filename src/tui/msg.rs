@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use crate::clock::Timestamp;
 use crate::engine::handle::SendError;
 use crate::tui::intent::Intent;
+use crate::tui::terminal::clipboard::Copied;
 
 /// One thing that happened.
 #[derive(Clone, PartialEq, Debug)]
@@ -26,6 +27,8 @@ pub enum Msg {
     Wake,
     /// The engine did not take a command.
     NotSent(SendError),
+    /// Text went to the terminal's clipboard, or did not.
+    Copied(Copied),
     /// We have the terminal again after it was the shell's.
     Resumed,
 }

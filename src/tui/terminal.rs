@@ -3,6 +3,7 @@
 //! Every way out gives it back as it was: [`Terminal::leave`], dropping it, and [`restore_on_panic`] for a panic of
 //! the thread that draws. What is drawn is none of its business; see [`painter`] for how.
 
+pub mod clipboard;
 pub mod encode;
 pub mod painter;
 
@@ -14,6 +15,7 @@ use std::thread::ThreadId;
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::layout::Rect;
 
+use self::clipboard::Copied;
 use self::painter::Painter;
 use crate::text;
 
@@ -24,6 +26,8 @@ pub struct Modes {
     pub mouse: bool,
     /// The window title.
     pub title: bool,
+    /// The clipboard.
+    pub clipboard: bool,
 }
 
 /// Why there is no screen.
@@ -134,6 +138,19 @@ impl Terminal {
         self.painter.write(b"\x07")
     }
 
+    /// Hands text to the terminal's clipboard.
+    ///
+    /// # Errors
+    /// The terminal failed.
+    pub fn copy(&mut self, text: &str) -> io::Result<Copied> {
+        if !self.modes.clipboard {
+            return Ok(Copied::Unsupported);
+        }
+        let (sequence, copied) = clipboard::sequence(text);
+        self.painter.write(sequence.as_bytes())?;
+        Ok(copied)
+    }
+
     /// Names the window. Writes only when the title changed.
     ///
     /// # Errors
@@ -228,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_is_switched_on_is_switched_off() {
-        for modes in [Modes::default(), Modes { mouse: true, title: true }] {
+        for modes in [Modes::default(), Modes { mouse: true, title: true, clipboard: true }] {
             let (enter, leave) = (enter_sequence(modes), leave_sequence(modes));
             for mode in ["?1049", "?2004", "?1000", "?1006"] {
                 assert_eq!(
@@ -244,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_mouse_is_left_to_the_terminal_unless_asked_for() {
-        assert!(!enter_sequence(Modes { mouse: false, title: true }).contains("?1000"));
+        assert!(!enter_sequence(Modes { title: true, ..Modes::default() }).contains("?1000"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Synchronous and without a terminal: the event loop gives it messages and carries effects out, tests do the same.
 
 mod attention;
+mod command;
 mod modals;
 mod panes;
 
@@ -15,6 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::attention::Attention;
+use self::command::Asked;
 use self::modals::Modals;
 use self::panes::Panes;
 use super::card::{Card, Outcome};
@@ -25,15 +27,17 @@ use super::intent::{Effect, Intent, Question};
 use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
-use super::panes::View;
+use super::panes::{Connect, View};
+use super::terminal::clipboard::Copied;
 use super::theme::{Role, ascii};
-use super::widgets::cells::{put, row, to_cells, width};
+use super::widgets::cells::{clear, put, row, to_cells, width};
 use super::widgets::confirm::{Answer, Confirm};
 use super::widgets::help::Help;
+use super::widgets::input::Input;
 use super::widgets::status_bar::StatusBar;
 use super::{Draw, header};
 use crate::config::model::TuiSettings;
-use crate::engine::command::Command;
+use crate::engine::command::{Command, Export};
 use crate::engine::snapshot::{CallPhase, LogLevel, Snapshot};
 use crate::ids::ApprovalId;
 use crate::text;
@@ -53,6 +57,8 @@ pub struct Ui {
     bell: Bell,
     /// The last key, when it came and where it was meant for.
     last: Option<(KeyEvent, Instant, Context)>,
+    /// A search needs more steps: since the last one.
+    hunting: Option<Instant>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -79,16 +85,19 @@ impl Ui {
             keymap,
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
+            hunting: None,
         }
     }
 
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
     pub fn update(&mut self, msg: Msg, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        let woken = msg == Msg::Wake;
         let effects = match msg {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
             Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
+            Msg::Copied(copied) => vec![said_of(copied)],
             Msg::Resumed => vec![Effect::Repaint],
             Msg::Resize(screen) => {
                 self.screen = screen;
@@ -96,7 +105,11 @@ impl Ui {
             }
             Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
-        let effects = self.tick(effects, snapshot, moment);
+        let mut effects = self.tick(effects, snapshot, moment);
+        if woken {
+            effects.extend(self.panes.advance(snapshot));
+        }
+        self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
             self.carry_out(effect, snapshot, moment, &mut out);
@@ -122,7 +135,7 @@ impl Ui {
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
         let may_open = self.may_open() && self.regions(snapshot).is_some();
         let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
-        [self.status.wake_at(), self.modals.wake_at(), opening].into_iter().flatten().min()
+        [self.status.wake_at(), self.modals.wake_at(), opening, self.hunting].into_iter().flatten().min()
     }
 
     /// How often the picture changes by itself.
@@ -175,6 +188,13 @@ impl Ui {
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
         self.modals.render(middle, buf, draw, at);
         self.status.render(buf, regions.foot, &hints, draw.theme);
+        if let Some(line) = &self.modals.command {
+            let foot = regions.foot;
+            clear(buf, foot);
+            put(buf, Rect { x: foot.x + 1, width: 1, ..foot }, ":", draw.theme.style(Role::Key));
+            let rest = Rect { x: foot.x + 2, width: foot.width.saturating_sub(3), ..foot };
+            line.render(buf, rest, draw.theme.style(Role::Text));
+        }
     }
 
     fn layout(&mut self, snapshot: &Snapshot) {
@@ -221,6 +241,16 @@ impl Ui {
             }
             return Vec::new();
         }
+        if self.modals.command.is_some() {
+            return self.command_key(intent, key, snapshot);
+        }
+        if let Some(connect) = &mut self.modals.connect {
+            let effects = intent.map_or(Some(Vec::new()), |intent| connect.apply(intent));
+            if effects.is_none() {
+                self.modals.connect = None;
+            }
+            return effects.unwrap_or_default();
+        }
         if let Some(confirm) = &self.modals.confirm {
             let answer = intent.and_then(|intent| confirm.apply(intent));
             if answer.is_some() {
@@ -242,6 +272,34 @@ impl Ui {
         self.pane_key(intent, key, snapshot)
     }
 
+    fn command_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        let line = match intent {
+            Some(Intent::Back) => {
+                self.modals.command = None;
+                return Vec::new();
+            }
+            Some(Intent::Submit) => self.modals.command.take().map(|line| line.text()).unwrap_or_default(),
+            _ => {
+                if let Some(line) = &mut self.modals.command {
+                    line.key(key);
+                }
+                return Vec::new();
+            }
+        };
+        match command::read(&line) {
+            Ok(Asked::Nothing) => {}
+            Ok(Asked::View(view)) => self.panes.show(view),
+            Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
+            Ok(Asked::Quit) => return quit(snapshot),
+            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &seat) {
+                Ok(connect) => self.modals.connect = Some(connect),
+                Err(why) => return vec![Effect::Complain(why.into())],
+            },
+            Err(why) => return vec![Effect::Complain(why.into())],
+        }
+        Vec::new()
+    }
+
     fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
         let typing = self.panes.typing();
         match intent {
@@ -253,6 +311,11 @@ impl Ui {
                 }
                 Vec::new()
             }
+            Some(Intent::CommandLine) => {
+                self.modals.command = Some(Input::default());
+                Vec::new()
+            }
+            Some(Intent::Diagnostics) => vec![Effect::Send(Command::Export(Export::Diagnostics))],
             Some(Intent::OpenOldest) => match snapshot.approvals.first() {
                 Some(oldest) => vec![Effect::OpenCard(oldest.id)],
                 None => vec![Effect::Say("nothing waits for a decision".into())],
@@ -323,7 +386,13 @@ impl Ui {
                 self.attention.own_call(call.clone());
                 out.push(effect);
             }
-            Effect::Send(_) | Effect::Bell | Effect::DropInput | Effect::Repaint | Effect::Suspend | Effect::Leave => {
+            Effect::Copy(_)
+            | Effect::Send(_)
+            | Effect::Bell
+            | Effect::DropInput
+            | Effect::Repaint
+            | Effect::Suspend
+            | Effect::Leave => {
                 out.push(effect);
             }
         }
@@ -350,6 +419,16 @@ impl Ui {
 
     fn may_open(&self) -> bool {
         self.modals.is_empty() && !self.panes.typing()
+    }
+}
+
+fn said_of(copied: Copied) -> Effect {
+    match copied {
+        Copied::Lines(lines) => Effect::Say(format!("{} sent to the clipboard", plural(lines, "line")).into()),
+        Copied::Cut(lines) => {
+            Effect::Say(format!("only the first {} went to the clipboard", plural(lines, "line")).into())
+        }
+        Copied::Unsupported => Effect::Complain("this terminal has no clipboard: S saves to a file".into()),
     }
 }
 

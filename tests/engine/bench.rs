@@ -47,6 +47,7 @@ pub struct Bench {
     pub pins: Arc<Mutex<Pins>>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "reads better with json! in place")]
 pub fn tool(name: &str, annotations: Value) -> Value {
     json!({"name": name, "description": "a tool", "inputSchema": {"type": "object"}, "annotations": annotations})
 }
@@ -106,7 +107,7 @@ impl Setup {
             attendance: self.attendance,
             person: "person:ada".into(),
             audit,
-            names: Default::default(),
+            names: crewlet_tui::tool::names::Names::default(),
             names_changed: Box::new(|_| {}),
             pins: self.pins,
             pins_changed: Box::new(move |pins| *saved.lock().expect("pins") = pins.clone()),
@@ -117,6 +118,7 @@ impl Setup {
             own_children: Vec::new(),
             connectors: HashMap::from([(ServerName::new("notes"), connector)]),
             first_notices: Vec::new(),
+            kept: start::Kept::default(),
         };
         let (handle, engine) = start::start(&config, options);
         let bench = Bench { handle, engine, server, trail, redactor, pins };

@@ -1,5 +1,6 @@
 //! Remembered definitions through the handle: what changed is shown, and what turned milder is not trusted, across runs.
 
+use crewlet_tui::engine::audit::Kind;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::gate::pins::Pins;
 use crewlet_tui::engine::snapshot::{CallPhase, DefinitionChange, DiffLine, Known};
@@ -114,6 +115,9 @@ async fn the_difference_from_what_was_approved_is_shown_line_by_line() {
     assert_eq!(change.approved, Known::Approved);
     let expected = [r"+  and\u{202e} its copies", r#"-        "type": "string""#, r#"+        "type": "integer""#];
     assert_eq!(marked(&change), expected);
+    let asked = bench.trail.records().into_iter().find(|record| record.kind == Kind::Asked).unwrap();
+    let reason = asked.reason.expect("both hashes");
+    assert!(reason.contains("it was sha256:") && reason.ends_with(&question.entry.fingerprint.to_string()), "{reason}");
     bench.decide(&question, Verdict::Approve);
     call.await.unwrap();
     bench.questions(0).await;

@@ -1,6 +1,7 @@
 //! Golden pictures.
 
-use crewlet_tui::engine::snapshot::{AuditHealth, Snapshot};
+use crewlet_tui::engine::snapshot::{AuditHealth, Snapshot, StoppedSeat};
+use crewlet_tui::tui::msg::Msg;
 use crewlet_tui::tui::theme::Theme;
 
 use super::support::screen::{Screen, styles, text};
@@ -42,6 +43,29 @@ fn a_search_in_the_log() {
 }
 
 #[test]
+fn the_stderr_of_all_servers() {
+    check("stderr-all", &sample::calm(), &["v", "T"]);
+}
+
+#[test]
+fn errors_only() {
+    check("stderr-errors", &sample::calm(), &["v", "l", "l"]);
+}
+
+#[test]
+fn lines_to_connect_with() {
+    check("connect", &sample::calm(), &[":", "c", "o", "n", "enter"]);
+}
+
+#[test]
+fn a_stopped_seat_is_in_the_header() {
+    let mut snapshot = sample::busy();
+    snapshot.listener = None;
+    snapshot.stopped_seats = vec![StoppedSeat { seat: "release".into(), since: sample::ago(60), refused: 2 }];
+    check("stopped-seat", &snapshot, &[]);
+}
+
+#[test]
 fn help() {
     check("help", &sample::calm(), &["?"]);
 }
@@ -78,12 +102,16 @@ fn plain_ascii() {
 /// Pictures for people, kept up to date.
 #[test]
 fn svg_pictures() {
-    for (name, theme, terminal) in [("servers-dark", "midnight", svg::DARK), ("servers-light", "daylight", svg::LIGHT)]
-    {
-        let mut screen = Screen::new((120, 30), sample::busy());
-        screen.press(&["down", "down"]);
-        let picture = svg::of(&screen.draw(&Theme::builtin(theme).unwrap()), terminal);
-        golden::check(&format!("{name}.svg"), &picture);
+    for (view, keys) in [("servers", &["down", "down"][..]), ("tools", &["2", "down"]), ("card", &["a"])] {
+        for (suffix, theme, terminal) in [("dark", "midnight", svg::DARK), ("light", "daylight", svg::LIGHT)] {
+            let mut screen = Screen::new((120, 30), sample::busy());
+            screen.press(keys);
+            // Past the time in which a card's keys are dead.
+            screen.wait(1_000);
+            screen.send(Msg::Wake);
+            let picture = svg::of(&screen.draw(&Theme::builtin(theme).unwrap()), terminal);
+            golden::check(&format!("{view}-{suffix}.svg"), &picture);
+        }
     }
 }
 

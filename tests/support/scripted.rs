@@ -67,6 +67,7 @@ impl Scripted {
     }
 
     /// Everything that was received, whole.
+    #[allow(dead_code, reason = "not every test crate looks at it")]
     pub fn received(&self) -> Vec<Value> {
         self.state.lock().expect("state").received.clone()
     }

@@ -101,6 +101,7 @@ pub async fn bench_with(text: &str) -> Bench {
         own_children: Vec::new(),
         connectors: HashMap::from([(ServerName::new("notes"), connector)]),
         first_notices: Vec::new(),
+        kept: start::Kept::default(),
     };
     let (handle, engine) = start::start(&config, options);
     let options = surface::Options {

@@ -25,7 +25,8 @@ impl Run {
         policy_by: Arc<str>,
         settings: &ApprovalSettings,
     ) -> Answered {
-        let record = trail::asked(self);
+        let mut record = trail::asked(self);
+        record.reason = self.pipeline.standing.borrow().change(entry);
         self.records.push(record);
         if let Err(reason) = self.write(Durability::Written).await {
             return Answered::Over(CallPhase::Refused { reason });

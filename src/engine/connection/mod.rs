@@ -150,6 +150,8 @@ pub enum ConnectionEvent {
         /// Lines dropped because the channel was full.
         dropped: u64,
     },
+    /// The supervisor has ended: no process is left, and no event of it follows. Sent by whoever waits for its task.
+    Ended,
 }
 
 /// An event with the connection it came from.

@@ -188,8 +188,12 @@ impl Core {
     pub(super) fn stand(&mut self) {
         let person = &self.fixed.pipeline.person;
         let stopped = self.snapshot.stopped_seats.iter().map(|stopped| (stopped.seat.clone(), person.clone()));
-        let standing =
-            Standing { grants: self.grants.all().to_vec(), stopped: stopped.collect(), milder: self.pins.milder() };
+        let standing = Standing {
+            grants: self.grants.all().to_vec(),
+            stopped: stopped.collect(),
+            milder: self.pins.milder(),
+            changed: self.pins.changed(),
+        };
         self.outlets.standing.send_replace(Arc::new(standing));
         self.dirty = true;
     }

@@ -46,6 +46,7 @@ impl Core {
 }
 
 /// Hands a spawned supervisor to the set that the core waits for. A supervisor that panicked is a failed connection.
+/// Its last event is that it has ended.
 pub(in crate::engine) fn adopt(
     set: &mut JoinSet<()>,
     connection: ConnectionName,
@@ -53,15 +54,18 @@ pub(in crate::engine) fn adopt(
     events: mpsc::Sender<NamedEvent>,
 ) {
     set.spawn(async move {
-        let Err(error) = task.await else { return };
-        tracing::error!(server = %connection, %error, "connection_task_panicked");
-        let reason = Failure {
-            kind: FailureKind::Internal,
-            headline: "a fault of this program ended the connection".into(),
-            next_step: Some("the log says where; press r to start it anew, or start the dashboard anew".into()),
-            tail: Arc::new([]),
-        };
-        // The core is gone only when everything ends.
-        let _ = events.send((connection, ConnectionEvent::Status(ConnectionStatus::Failed { reason }))).await;
+        if let Err(error) = task.await {
+            tracing::error!(server = %connection, %error, "connection_task_panicked");
+            let reason = Failure {
+                kind: FailureKind::Internal,
+                headline: "a fault of this program ended the connection".into(),
+                next_step: Some("the log says where; press r to start it anew, or start the dashboard anew".into()),
+                tail: Arc::new([]),
+            };
+            // The core is gone only when everything ends.
+            let failed = ConnectionEvent::Status(ConnectionStatus::Failed { reason });
+            let _ = events.send((connection.clone(), failed)).await;
+        }
+        let _ = events.send((connection, ConnectionEvent::Ended)).await;
     });
 }

@@ -26,6 +26,6 @@ pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
             let names: Vec<&str> = listing.tools.iter().map(|tool| &*tool.raw_name).collect();
             tracing::info!(%server, tool_count = names.len(), tool_names = %names.join(","), "tools_discovered");
         }
-        ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } => {}
+        ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } | ConnectionEvent::Ended => {}
     }
 }

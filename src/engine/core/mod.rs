@@ -6,6 +6,7 @@
 mod approvals;
 mod ending;
 mod events;
+mod reload;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -23,17 +24,20 @@ use super::call::{CallEvent, Link, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
 use super::connection::{ConnectionEvent, Control, NamedEvent};
+use super::export::Exports;
+use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
 use super::gate::standing::Standing;
-use super::handle::{CallRequest, Consent, Hold, Submitted, SurfaceNews};
+use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
+use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
-use super::snapshot::{AuditHealth, Caller, LogLevel, LogRecord, Notice, ServerView, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
-use crate::config::model::ApprovalSettings;
+use crate::config::model::{ApprovalSettings, Config};
 use crate::ids::{CallId, ConnectionName};
 use crate::tool::Catalog;
 use crate::tool::catalog::Warning;
@@ -45,6 +49,8 @@ pub(super) use ending::adopt;
 const PUBLISH_EVERY: Duration = Duration::from_millis(33);
 /// Log records kept for the log pane.
 const LOG_RECORDS: usize = 5_000;
+/// What they may weigh.
+const LOG_BYTES: usize = 8 << 20;
 /// Notices kept in a snapshot.
 const NOTICES: usize = 64;
 
@@ -55,6 +61,7 @@ pub(super) struct Inlets {
     pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
+    pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
 }
@@ -68,11 +75,26 @@ pub(super) struct Outlets {
     pub(super) standing: watch::Sender<Arc<Standing>>,
 }
 
+impl Outlets {
+    /// With no tools and no connections yet.
+    pub(super) fn new(snapshot: &Snapshot, settings: ApprovalSettings) -> Self {
+        Self {
+            snapshots: watch::channel(Arc::new(snapshot.clone())).0,
+            catalog: watch::channel(Arc::default()).0,
+            links: watch::channel(Arc::default()).0,
+            settings: watch::channel(Arc::new(settings)).0,
+            standing: watch::channel(Arc::default()).0,
+        }
+    }
+}
+
 /// What does not change over the run.
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
+    pub(super) launcher: Launcher,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
+    pub(super) eras_changed: Option<ErasChanged>,
     pub(super) log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
     pub(super) shutdown: CancellationToken,
 }
@@ -96,7 +118,9 @@ pub(super) struct Core {
     pub(super) cancels: HashMap<CallId, CancellationToken>,
     pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
-    pub(super) stale: Vec<bool>,
+    pub(super) config: Arc<Config>,
+    pub(super) eras: Eras,
+    pub(super) exports: Exports,
     pub(super) dirty: bool,
     pub(super) published: Instant,
 }
@@ -133,8 +157,11 @@ impl Core {
             }
             Some((connection, event)) = self.inlets.connections.recv() => self.connection_event(&connection, event),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
+            Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
+            Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {
-                self.snapshot.log.push(record);
+                let bytes = size_of::<LogRecord>() + record.text.len();
+                self.snapshot.log.push_weighing(record, bytes);
                 self.dirty = true;
             }
             Some(news) = self.inlets.surface.recv() => self.surface_news(news),
@@ -173,7 +200,7 @@ impl Core {
                     cancel.cancel();
                 }
             }
-            Command::Export(_) => {}
+            Command::Export(export) => self.export(export),
             Command::Shutdown => return false,
         }
         true
@@ -185,9 +212,9 @@ impl Core {
         match taken {
             Some(true) => {}
             Some(false) => self.notice(LogLevel::Warn, &format!("{connection} is busy; press the key again")),
+            None if control != Control::Disable && self.start_anew(connection) => {}
             None => {
-                let text =
-                    format!("{connection} cannot be started: mend its configuration, then start the dashboard anew");
+                let text = format!("{connection} cannot be started: mend its configuration");
                 self.notice(LogLevel::Warn, &text);
             }
         }
@@ -245,7 +272,7 @@ impl Core {
             && let Some(server) = self.servers.get_mut(index)
         {
             server.count_call(ran);
-            self.mark_stale(index);
+            self.dirty = true;
         }
     }
 
@@ -259,7 +286,8 @@ impl Core {
             server.status,
             ConnectionStatus::Failed { .. } | ConnectionStatus::Disabled | ConnectionStatus::Stopped
         );
-        self.mark_stale(index);
+        self.dirty = true;
+        self.bound_lines();
         match effect {
             Effect::View => {}
             Effect::Status => {
@@ -269,8 +297,16 @@ impl Core {
                     self.desk.withdraw_where(|view| lost(view).then_some(Withdrawal::ServerGone));
                 }
             }
-            Effect::Tools => self.replace_catalog(),
+            Effect::Tools(known) => {
+                let before = self.snapshot.catalog.clone();
+                self.replace_catalog();
+                if known {
+                    self.note_tool_changes(connection, &before);
+                }
+            }
+            Effect::Ended => self.connection_ended(index),
         }
+        self.remember_era(connection);
         self.settle();
     }
 
@@ -299,13 +335,6 @@ impl Core {
         self.dirty = true;
     }
 
-    fn mark_stale(&mut self, index: usize) {
-        if let Some(stale) = self.stale.get_mut(index) {
-            *stale = true;
-        }
-        self.dirty = true;
-    }
-
     fn publish(&mut self) {
         self.dirty = false;
         self.published = Instant::now();
@@ -315,26 +344,18 @@ impl Core {
         self.snapshot.calls = self.calls.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
         let catalog = self.snapshot.catalog.clone();
-        for (index, server) in self.servers.iter().enumerate() {
-            let stale = self.stale.get_mut(index).is_none_or(std::mem::take);
-            let view = || Arc::<ServerView>::new(server.view(&catalog));
-            match self.snapshot.servers.get_mut(index) {
-                Some(known) if stale => *known = view(),
-                Some(_) => {}
-                None => self.snapshot.servers.push(view()),
-            }
-        }
+        self.snapshot.servers = self.servers.iter_mut().map(|server| server.shown(&catalog)).collect();
         self.outlets.snapshots.send_replace(Arc::new(self.snapshot.clone()));
     }
 }
 
 /// An empty snapshot of a company.
-pub(super) fn first_snapshot(company: Arc<str>, config_file: Arc<str>, read_only: bool) -> Snapshot {
+pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapshot {
     Snapshot {
         revision: 0,
-        company,
-        config_file,
-        read_only,
+        company: config.company.clone(),
+        config_file: config.source.file_name(),
+        read_only: attendance == Attendance::ReadOnly,
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
@@ -343,7 +364,7 @@ pub(super) fn first_snapshot(company: Arc<str>, config_file: Arc<str>, read_only
         policies: Arc::default(),
         tool_changes: Vec::new(),
         calls: Vec::new(),
-        log: Ring::new(LOG_RECORDS),
+        log: Ring::bounded(LOG_RECORDS, LOG_BYTES),
         log_dropped: 0,
         notices: Vec::new(),
         audit: AuditHealth::Good,

@@ -50,6 +50,7 @@ fn core() -> (Core, MemoryTrail) {
         own_children: Vec::new(),
         connectors: HashMap::new(),
         first_notices: Vec::new(),
+        kept: crate::engine::start::Kept::default(),
     };
     let (mut core, _) = assemble(&config, options);
     let mut listing = Listing::default();

@@ -1,15 +1,23 @@
 //! What follows from what servers list: the catalog, its names, and what a person is told about both.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Core;
 use crate::clock::Timestamp;
+use crate::engine::gate::diff::diff;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
-use crate::engine::snapshot::LogLevel;
+use crate::engine::snapshot::{DiffLine, LogLevel, ToolChange, ToolChangeKind};
+use crate::ids::ConnectionName;
 use crate::tool::catalog::{Warning, wanted};
 use crate::tool::definition::definition;
 use crate::tool::{Catalog, Entry};
+
+/// Changes of tools kept in a snapshot.
+const CHANGES: usize = 64;
+/// Lines of stderr of all servers together weigh at most this many bytes.
+const LINES_BYTES: usize = 64 << 20;
 
 impl Core {
     pub(super) fn replace_catalog(&mut self) {
@@ -34,7 +42,7 @@ impl Core {
         self.judge_catalog();
         self.desk.follow(&catalog);
         self.outlets.catalog.send_replace(catalog);
-        self.stale.iter_mut().for_each(|stale| *stale = true);
+        self.servers.iter_mut().for_each(Server::look_again);
         self.dirty = true;
         if self.settled {
             self.remember_names();
@@ -116,5 +124,76 @@ impl Core {
             }
         };
         self.notice(LogLevel::Warn, &text);
+    }
+}
+
+impl Core {
+    /// Notes what a new list of a connection changed, compared with the catalog before it.
+    pub(super) fn note_tool_changes(&mut self, connection: &ConnectionName, before: &Catalog) {
+        let now = self.snapshot.catalog.clone();
+        let changes = self.compare(connection, before, &now);
+        let count = |kind: fn(&ToolChangeKind) -> bool| changes.iter().filter(|change| kind(&change.kind)).count();
+        let counts = [
+            (count(|kind| matches!(kind, ToolChangeKind::Changed(_))), "changed"),
+            (count(|kind| matches!(kind, ToolChangeKind::Added)), "new"),
+            (count(|kind| matches!(kind, ToolChangeKind::Removed)), "gone"),
+        ];
+        let told: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
+        if told.is_empty() {
+            return;
+        }
+        let told = told.join(", ");
+        tracing::info!(server = %connection, changes = %told, "tools_changed");
+        self.notice(LogLevel::Warn, &format!("{connection}: tools changed: {told}"));
+        let all = &mut self.snapshot.tool_changes;
+        all.extend(changes.into_iter().map(Arc::new));
+        all.drain(..all.len().saturating_sub(CHANGES));
+    }
+
+    fn compare(&self, connection: &ConnectionName, before: &Catalog, now: &Catalog) -> Vec<ToolChange> {
+        let at = Timestamp::now();
+        let of = |catalog: &Catalog| {
+            let own = catalog.entries().iter().filter(|entry| entry.connection == *connection);
+            own.map(|entry| (entry.raw_name.clone(), entry.clone())).collect::<BTreeMap<_, _>>()
+        };
+        let (old, new) = (of(before), of(now));
+        let change = |entry: &Entry, kind| ToolChange {
+            at,
+            connection: connection.clone(),
+            tool: crate::text::visible(&entry.name).as_ref().into(),
+            kind,
+        };
+        let removed = old.iter().filter(|(raw, _)| !new.contains_key(*raw));
+        let mut changes: Vec<ToolChange> = removed.map(|(_, entry)| change(entry, ToolChangeKind::Removed)).collect();
+        for (raw, entry) in &new {
+            match old.get(raw) {
+                None => changes.push(change(entry, ToolChangeKind::Added)),
+                // Older ones would fall off at once: they are counted, not compared.
+                Some(known) if known.fingerprint != entry.fingerprint => {
+                    let lines = if changes.len() < CHANGES { self.difference(known, entry) } else { Vec::new() };
+                    changes.push(change(entry, ToolChangeKind::Changed(lines)));
+                }
+                Some(_) => {}
+            }
+        }
+        changes
+    }
+
+    fn difference(&self, before: &Entry, now: &Entry) -> Vec<DiffLine> {
+        let server = self.servers.iter().find(|server| server.declared.connection == now.connection);
+        let identity = server.map_or("", |server| &server.declared.identity);
+        let redactor = &self.fixed.pipeline.redactor;
+        diff(&definition(before, identity, redactor), &definition(now, identity, redactor))
+    }
+
+    /// Keeps the lines of all servers together within their bound: the server that has most loses its oldest.
+    pub(super) fn bound_lines(&mut self) {
+        while self.servers.iter().map(Server::stderr_bytes).sum::<usize>() > LINES_BYTES {
+            let noisiest = self.servers.iter_mut().max_by_key(|server| server.stderr_bytes());
+            if !noisiest.is_some_and(Server::drop_oldest_lines) {
+                return;
+            }
+        }
     }
 }

@@ -102,11 +102,11 @@ mod tests {
             for line in diff(&before, &after) {
                 match line {
                     DiffLine::Same(text) => {
-                        old += &format!("{text}\n");
-                        new += &format!("{text}\n");
+                        old.extend([&*text, "\n"]);
+                        new.extend([&*text, "\n"]);
                     }
-                    DiffLine::Removed(text) => old += &format!("{text}\n"),
-                    DiffLine::Added(text) => new += &format!("{text}\n"),
+                    DiffLine::Removed(text) => old.extend([&*text, "\n"]),
+                    DiffLine::Added(text) => new.extend([&*text, "\n"]),
                 }
             }
             prop_assert_eq!((old, new), (before, after));

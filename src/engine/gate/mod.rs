@@ -7,6 +7,8 @@
 pub mod desk;
 pub mod diff;
 pub mod grants;
+#[cfg(test)]
+mod grants_tests;
 pub mod permit;
 pub mod pins;
 pub mod policy;

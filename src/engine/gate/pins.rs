@@ -109,14 +109,7 @@ impl Pins {
     /// How a definition differs from the one that was last approved, else from what the tool was before.
     pub fn change(&self, entry: &Entry) -> Option<DefinitionChange> {
         let pin = self.tools.get(&key(entry)).filter(|pin| pin.seen.is(entry))?;
-        let (before, approved) = match (&pin.approved, &pin.earlier) {
-            (Some(before), _) => (before, Known::Approved),
-            (None, Some(before)) => (before, Known::Seen),
-            (None, None) => return None,
-        };
-        if before.is(entry) {
-            return None;
-        }
+        let (before, approved) = pin.before()?;
         let mut lines = diff(&before.text, &pin.seen.text);
         if lines.iter().all(|line| matches!(line, DiffLine::Same(_))) {
             lines.push(DiffLine::Added("(it differs in something that is not shown: cut, or redacted)".into()));
@@ -132,6 +125,16 @@ impl Pins {
             Some(((ConnectionName::new(pin.connection.clone()), pin.tool.clone()), milder))
         };
         self.tools.values().filter_map(milder).collect()
+    }
+
+    /// The fingerprints that tools had when they were last approved, else before their last change, where they have
+    /// another one now.
+    pub fn changed(&self) -> HashMap<(ConnectionName, Arc<str>), Arc<str>> {
+        let changed = |pin: &Pin| {
+            let before = pin.before()?.0.fingerprint.clone();
+            Some(((ConnectionName::new(pin.connection.clone()), pin.tool.clone()), before))
+        };
+        self.tools.values().filter_map(changed).collect()
     }
 
     fn trim(&mut self, catalog: &Catalog) {
@@ -155,6 +158,13 @@ impl Pin {
     fn size(&self) -> usize {
         let texts = [Some(&self.seen), self.earlier.as_ref(), self.approved.as_ref()];
         texts.into_iter().flatten().map(|definition| definition.text.len()).sum()
+    }
+
+    /// What the present definition is told from, where it differs: the one last approved, else the one before it.
+    fn before(&self) -> Option<(&Definition, Known)> {
+        let approved = self.approved.as_ref().map(|definition| (definition, Known::Approved));
+        let (before, known) = approved.or_else(|| Some((self.earlier.as_ref()?, Known::Seen)))?;
+        (before.fingerprint != self.seen.fingerprint).then_some((before, known))
     }
 
     /// The definition that the present one is milder than, while that counts.

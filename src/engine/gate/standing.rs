@@ -26,6 +26,8 @@ pub struct Standing {
     pub stopped: Vec<(SeatHandle, Arc<str>)>,
     /// Tools whose milder class nobody has acknowledged, by connection and raw name.
     pub milder: HashMap<(ConnectionName, Arc<str>), Milder>,
+    /// Fingerprints of tools as they were known before they changed, by connection and raw name.
+    pub changed: HashMap<(ConnectionName, Arc<str>), Arc<str>>,
 }
 
 /// A tool that turned milder.
@@ -67,6 +69,12 @@ impl Standing {
     /// The grant that covers a call, when there is one.
     pub fn grant(&self, entry: &Entry, seat: Option<&SeatHandle>, arguments: Digest, now: Instant) -> Option<&Grant> {
         self.grants.iter().find(|grant| grant.covers(entry, seat, arguments, now))
+    }
+
+    /// For the audit: that the definition is not the one that was known, with both hashes.
+    pub fn change(&self, entry: &Entry) -> Option<Arc<str>> {
+        let before = self.changed.get(&(entry.connection.clone(), entry.raw_name.clone()))?;
+        Some(format!("its definition changed: it was sha256:{before} and is {}", entry.fingerprint).into())
     }
 
     fn milder(&self, entry: &Entry) -> Option<Milder> {

@@ -1,5 +1,7 @@
 //! Tables of the gate: policy precedence, the verdict for every combination, and the desk's one end.
 
+#![expect(clippy::needless_pass_by_value, reason = "tables read better with values in place")]
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +23,9 @@ use crate::tool::{Catalog, ConfigRef, Listing};
 
 fn catalog(tools: &[Value]) -> Catalog {
     let mut listing = Listing::default();
-    tools.iter().for_each(|tool| listing.push(tool));
+    for tool in tools {
+        listing.push(tool);
+    }
     let server = ServerName::new("notes");
     let source = Source {
         connection: ConnectionName::shared(&server),

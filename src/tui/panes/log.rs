@@ -7,8 +7,10 @@ use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::stderr::{render_search, search_apply};
-use crate::clock::Precision;
+use super::feed::{Style, Times};
+use super::stderr::{render_search, search_advance, search_apply};
+use crate::clock::Timestamp;
+use crate::engine::command::{Command, Export};
 use crate::engine::ring::Ring;
 use crate::engine::snapshot::{LogLevel, LogRecord, Snapshot};
 use crate::text;
@@ -29,30 +31,25 @@ pub struct LogPane {
     area: Rect,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Times {
-    Shown,
-    Hidden,
-}
-
 impl LogPane {
     /// A pane that shows every level, and times in this zone.
     pub fn new(zone: TimeZone) -> Self {
-        Self { view: TextView::default(), least: LogLevel::Debug, times: Times::Shown, zone, area: Rect::ZERO }
+        Self { view: TextView::default(), least: LogLevel::Debug, times: Times::default(), zone, area: Rect::ZERO }
     }
 
     /// Fits the pane to its area.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
         self.area = area;
-        let records = Records { log: &snapshot.log, least: self.least, times: self.times, zone: &self.zone };
-        self.view.layout(text_area(area), &records);
+        let Self { view, zone, .. } = self;
+        let style = Style { times: self.times, now: Timestamp::default(), zone };
+        view.layout(text_area(area), &Records { log: &snapshot.log, least: self.least, style });
     }
 
     /// Acts on an intent.
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         match intent {
             Intent::Times => {
-                self.times = if self.times == Times::Shown { Times::Hidden } else { Times::Shown };
+                self.times = self.times.next();
                 Vec::new()
             }
             Intent::Level => {
@@ -64,11 +61,30 @@ impl LogPane {
                 };
                 Vec::new()
             }
+            Intent::Save => vec![Effect::Send(Command::Export(Export::Log))],
             intent => {
-                let records = Records { log: &snapshot.log, least: self.least, times: self.times, zone: &self.zone };
-                search_apply(&mut self.view, intent, &records)
+                let Self { view, zone, .. } = self;
+                let style = Style { times: self.times, now: Timestamp::default(), zone };
+                search_apply(view, intent, &Records { log: &snapshot.log, least: self.least, style })
             }
         }
+    }
+
+    /// Goes on with a search that takes long.
+    pub fn advance(&mut self, snapshot: &Snapshot) -> Vec<Effect> {
+        let Self { view, zone, .. } = self;
+        let style = Style { times: self.times, now: Timestamp::default(), zone };
+        search_advance(view, &Records { log: &snapshot.log, least: self.least, style })
+    }
+
+    /// True while a search needs more steps.
+    pub fn hunting(&self) -> bool {
+        self.view.hunting().is_some()
+    }
+
+    /// True while what stands before the records changes by itself.
+    pub fn ages(&self) -> bool {
+        self.times == Times::Ago
     }
 
     /// True while the search field is open.
@@ -89,7 +105,8 @@ impl LogPane {
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
         let snapshot = draw.snapshot;
-        let records = Records { log: &snapshot.log, least: self.least, times: self.times, zone: &self.zone };
+        let style = Style { times: self.times, now: draw.now, zone: &self.zone };
+        let records = Records { log: &snapshot.log, least: self.least, style };
         let title = match self.least {
             LogLevel::Debug => "Log",
             LogLevel::Info => "Log · info and above",
@@ -119,8 +136,7 @@ fn text_area(area: Rect) -> Rect {
 struct Records<'s> {
     log: &'s Ring<LogRecord>,
     least: LogLevel,
-    times: Times,
-    zone: &'s TimeZone,
+    style: Style<'s>,
 }
 
 impl Source for Records<'_> {
@@ -140,14 +156,21 @@ impl Source for Records<'_> {
             LogLevel::Warn => ("warn   ", Role::Warning),
             LogLevel::Error => ("error  ", Role::Failed),
         };
-        let mut lead: Vec<(Cow<'_, str>, Role)> = Vec::new();
-        if self.times == Times::Shown {
-            lead.push((format!("{}  ", record.at.time_of_day(self.zone, Precision::Seconds)).into(), Role::Dim));
-        }
+        let Style { times, now, zone } = self.style;
+        let mut lead: Vec<(Cow<'_, str>, Role)> = times.lead(record.at, now, zone).into_iter().collect();
         lead.push((level.into(), role));
+        Some(Line { lead, text: self.text(sequence)?, role: Role::Text })
+    }
+
+    fn text(&self, sequence: u64) -> Option<Cow<'_, str>> {
+        let record = self.log.get(sequence).filter(|record| record.level >= self.least)?;
         let server = record.server.as_ref().map(|server| format!("  server={server}")).unwrap_or_default();
         let between = if record.text.is_empty() { "" } else { "  " };
         let line = format!("{}{server}{between}{}", record.event, record.text);
-        Some(Line { lead, text: text::clean(&line).into_owned().into(), role: Role::Text })
+        Some(text::clean(&line).into_owned().into())
+    }
+
+    fn is_error(&self, sequence: u64) -> bool {
+        self.log.get(sequence).is_some_and(|record| record.level == LogLevel::Error)
     }
 }

@@ -3,7 +3,9 @@
 pub mod approvals;
 pub mod calls;
 mod columns;
+pub mod connect;
 mod detail;
+mod feed;
 mod filter;
 pub mod log;
 mod pick;
@@ -14,6 +16,7 @@ mod two;
 
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
+pub use connect::Connect;
 pub use log::LogPane;
 pub use servers::ServersPane;
 pub use stderr::StderrPane;

@@ -10,14 +10,20 @@ use crate::tui::Draw;
 use crate::tui::card::{Card, CardContext};
 use crate::tui::editor::CallEditor;
 use crate::tui::keymap::Context;
+use crate::tui::panes::Connect;
 use crate::tui::widgets::confirm::Confirm;
 use crate::tui::widgets::help::Help;
+use crate::tui::widgets::input::Input;
 
 /// The open layers, the topmost first.
 #[derive(Debug, Default)]
 pub struct Modals {
     /// The help screen.
     pub help: Option<Help>,
+    /// The command line.
+    pub command: Option<Input>,
+    /// How an agent connects.
+    pub connect: Option<Connect>,
     /// A yes-or-no question.
     pub confirm: Option<Confirm>,
     /// An approval card.
@@ -29,12 +35,23 @@ pub struct Modals {
 impl Modals {
     /// True when the panes have the keys.
     pub const fn is_empty(&self) -> bool {
-        self.help.is_none() && self.confirm.is_none() && self.card.is_none() && self.editor.is_none()
+        self.help.is_none()
+            && self.command.is_none()
+            && self.connect.is_none()
+            && self.confirm.is_none()
+            && self.card.is_none()
+            && self.editor.is_none()
     }
 
     /// Where the keys of the topmost layer are looked up.
     pub fn context(&self) -> Option<Context> {
         if self.help.is_some() {
+            return Some(Context::Help);
+        }
+        if self.command.is_some() {
+            return Some(Context::Filter);
+        }
+        if self.connect.is_some() {
             return Some(Context::Help);
         }
         if self.confirm.is_some() {
@@ -57,6 +74,9 @@ impl Modals {
         if let Some(card) = &mut self.card {
             card.layout(screen, snapshot);
         }
+        if let Some(connect) = &mut self.connect {
+            connect.layout(screen);
+        }
         if let Some(help) = &mut self.help {
             help.layout(screen);
         }
@@ -71,7 +91,11 @@ impl Modals {
 
     /// Hands pasted text to the topmost layer, which may not want it.
     pub fn paste(&mut self, pasted: &str) {
-        if self.help.is_some() || self.confirm.is_some() {
+        if let Some(command) = &mut self.command {
+            command.paste(pasted);
+            return;
+        }
+        if self.help.is_some() || self.connect.is_some() || self.confirm.is_some() {
             return;
         }
         if let Some(card) = &mut self.card {
@@ -91,6 +115,9 @@ impl Modals {
         }
         if let Some(confirm) = &self.confirm {
             confirm.render(screen, buf, draw);
+        }
+        if let Some(connect) = &self.connect {
+            connect.render(screen, buf, draw);
         }
         if let Some(help) = &self.help {
             help.render(screen, buf, draw);

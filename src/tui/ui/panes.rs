@@ -147,6 +147,24 @@ impl Panes {
         }
     }
 
+    /// Goes on with a search that takes long.
+    pub fn advance(&mut self, snapshot: &Snapshot) -> Vec<Effect> {
+        match self.view {
+            View::Servers => self.stderr.advance(snapshot),
+            View::Log => self.log.advance(snapshot),
+            _ => Vec::new(),
+        }
+    }
+
+    /// True while a search needs more steps.
+    pub fn hunting(&self) -> bool {
+        match self.view {
+            View::Servers => self.stderr.hunting(),
+            View::Log => self.log.hunting(),
+            _ => false,
+        }
+    }
+
     /// Draws the view in front.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
         match self.view {
@@ -170,10 +188,13 @@ impl Panes {
     /// What in the view changes by itself.
     pub fn motion(&self, snapshot: &Snapshot) -> Motion {
         let moves = match self.view {
-            View::Servers => snapshot.servers.iter().any(|server| server.status.word() == "starting"),
+            View::Servers => {
+                self.stderr.ages() || snapshot.servers.iter().any(|server| server.status.word() == "starting")
+            }
             View::Approvals => !snapshot.approvals.is_empty(),
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
-            View::Tools | View::Log => false,
+            View::Log => self.log.ages(),
+            View::Tools => false,
         };
         if moves { Motion::Seconds } else { Motion::Minutes }
     }
@@ -189,7 +210,13 @@ impl Panes {
                 Vec::new()
             }
             Intent::Restart | Intent::ToggleEnabled | Intent::ShowTools => self.servers.apply(intent, snapshot),
-            Intent::Search | Intent::NextMatch | Intent::PreviousMatch => {
+            Intent::Search
+            | Intent::NextMatch
+            | Intent::PreviousMatch
+            | Intent::NextError
+            | Intent::PreviousError
+            | Intent::CycleServer
+            | Intent::Level => {
                 // What is searched must be seen, also where only one pane is.
                 self.half = Half::Stderr;
                 self.stderr.apply(intent, snapshot)
@@ -198,9 +225,13 @@ impl Panes {
                 self.half = Half::Servers;
                 Vec::new()
             }
-            Intent::Follow | Intent::Wrap | Intent::Times | Intent::Back | Intent::Submit => {
-                self.stderr.apply(intent, snapshot)
-            }
+            Intent::Follow
+            | Intent::Wrap
+            | Intent::Times
+            | Intent::Save
+            | Intent::Copy
+            | Intent::Back
+            | Intent::Submit => self.stderr.apply(intent, snapshot),
             intent if self.half == Half::Servers => self.servers.apply(intent, snapshot),
             intent => self.stderr.apply(intent, snapshot),
         }

@@ -26,7 +26,42 @@ pub trait Source {
     fn end(&self) -> u64;
     /// A line; `None` when it is filtered out or gone.
     fn line(&self, sequence: u64) -> Option<Line<'_>>;
+
+    /// The text of a line alone, for searching.
+    fn text(&self, sequence: u64) -> Option<Cow<'_, str>> {
+        self.line(sequence).map(|line| line.text)
+    }
+
+    /// Whether a line speaks of an error.
+    fn is_error(&self, _sequence: u64) -> bool {
+        false
+    }
 }
+
+/// What has become of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Found {
+    /// It is on the screen.
+    Yes,
+    /// There is none in that direction.
+    No,
+    /// There are too many lines for one step: [`TextView::advance`] goes on.
+    Searching,
+}
+
+/// A search on its way through the lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Hunt {
+    intent: Intent,
+    forward: bool,
+    /// The next line when going forward, the one after the next when going back.
+    at: u64,
+    /// Where to turn round and look forward from, when nothing is found going back.
+    turn: Option<u64>,
+}
+
+/// Lines that one step of a search looks at: some milliseconds.
+const STEP: u32 = 20_000;
 
 /// A line of a [`Source`], cleaned.
 #[derive(Clone, Debug)]
@@ -54,6 +89,9 @@ pub struct TextView {
     left: usize,
     wrap: bool,
     match_at: Option<u64>,
+    /// The error that was jumped to.
+    error_at: Option<u64>,
+    hunt: Option<Hunt>,
     rows: Vec<Row>,
     width: u16,
     height: u16,
@@ -69,6 +107,8 @@ impl Default for TextView {
             left: 0,
             wrap: false,
             match_at: None,
+            error_at: None,
+            hunt: None,
             rows: Vec::new(),
             width: 0,
             height: 0,
@@ -93,6 +133,7 @@ impl TextView {
     /// Moves, follows, pauses, wraps or searches. True when the intent was one of these.
     pub fn apply(&mut self, intent: Intent, source: &dyn Source) -> bool {
         let page = usize::from(self.height.saturating_sub(1).max(1));
+        self.hunt = None;
         match intent {
             Intent::Up => self.scroll_up(1, source),
             Intent::Down => self.scroll_down(1, source),
@@ -106,37 +147,108 @@ impl TextView {
             Intent::Follow => self.following = !self.following,
             Intent::Wrap => (self.wrap, self.left) = (!self.wrap, 0),
             Intent::Search => self.search.open(),
-            Intent::NextMatch | Intent::PreviousMatch => _ = self.find(intent, source),
+            Intent::NextMatch | Intent::PreviousMatch | Intent::NextError | Intent::PreviousError => {
+                self.find(intent, source);
+            }
             _ => return false,
         }
         true
     }
 
-    /// Closes the search field and goes to the newest match that is not below what is shown. False when there is
-    /// nothing to be found.
-    pub fn submit_search(&mut self, source: &dyn Source) -> bool {
+    /// Closes the search field and goes to the newest match that is not below what is shown, or else to the next one.
+    pub fn submit_search(&mut self, source: &dyn Source) -> Found {
         self.search.keep();
         self.match_at = None;
-        !self.search.is_active() || self.find(Intent::PreviousMatch, source) || self.find(Intent::NextMatch, source)
+        self.hunt = None;
+        if !self.search.is_active() {
+            return Found::Yes;
+        }
+        let from = self.below(source);
+        self.hunt = Some(Hunt { intent: Intent::Submit, forward: false, at: from, turn: Some(from) });
+        self.advance(source)
     }
 
-    /// Goes to the next or the previous match. False when there is none in that direction.
-    pub fn find(&mut self, direction: Intent, source: &dyn Source) -> bool {
-        let found = if direction == Intent::NextMatch {
-            let from = self.match_at.map_or(self.top.0, |at| at + 1);
-            (from.max(source.first())..source.end()).find(|sequence| self.matches(*sequence, source))
-        } else {
-            let to = self.match_at.unwrap_or_else(|| self.rows.last().map_or(source.end(), |last| last.0 + 1));
-            (source.first()..to).rev().find(|sequence| self.matches(*sequence, source))
+    /// Goes to the next or the previous match or error.
+    pub fn find(&mut self, intent: Intent, source: &dyn Source) -> Found {
+        let errors = matches!(intent, Intent::NextError | Intent::PreviousError);
+        let forward = matches!(intent, Intent::NextMatch | Intent::NextError);
+        let mark = if errors { self.error_at } else { self.match_at };
+        let at = match (mark, forward) {
+            (Some(mark), true) => mark + 1,
+            (Some(mark), false) => mark,
+            (None, true) => self.top.0,
+            (None, false) => self.below(source),
         };
-        let Some(found) = found else { return false };
-        self.match_at = Some(found);
+        self.hunt = Some(Hunt { intent, forward, at, turn: None });
+        self.advance(source)
+    }
+
+    /// Goes on with a search that took too long for one step.
+    pub fn advance(&mut self, source: &dyn Source) -> Found {
+        let Some(mut hunt) = self.hunt.take() else { return Found::No };
+        let errors = matches!(hunt.intent, Intent::NextError | Intent::PreviousError);
+        let (first, end) = (source.first(), source.end());
+        for _ in 0..STEP {
+            let sequence = match hunt.forward {
+                true if hunt.at.max(first) < end => hunt.at.max(first),
+                false if hunt.at.min(end) > first => hunt.at.min(end) - 1,
+                _ => {
+                    let Some(turn) = hunt.turn.take() else { return Found::No };
+                    hunt = Hunt { forward: true, at: turn, ..hunt };
+                    continue;
+                }
+            };
+            hunt.at = if hunt.forward { sequence + 1 } else { sequence };
+            let found = if errors {
+                source.is_error(sequence)
+            } else {
+                source.text(sequence).is_some_and(|text| self.search.is_in(&text))
+            };
+            if found {
+                *(if errors { &mut self.error_at } else { &mut self.match_at }) = Some(sequence);
+                self.bring(sequence, source);
+                return Found::Yes;
+            }
+        }
+        self.hunt = Some(hunt);
+        Found::Searching
+    }
+
+    /// What is being searched for, while a search needs more steps.
+    pub fn hunting(&self) -> Option<Intent> {
+        self.hunt.map(|hunt| hunt.intent)
+    }
+
+    /// The numbers of the lines that are on the screen.
+    pub fn visible(&self) -> Vec<u64> {
+        let mut shown: Vec<u64> = self.rows.iter().map(|(sequence, _)| *sequence).collect();
+        shown.dedup();
+        shown
+    }
+
+    /// Stays on this line, wherever it is now.
+    pub const fn stay_at(&mut self, sequence: u64) {
         self.following = false;
-        if !self.rows.iter().any(|shown| shown.0 == found) {
-            self.top = (found, 0);
+        self.top = (sequence, 0);
+    }
+
+    /// Forgets marks that number lines, after lines have been numbered anew.
+    pub const fn forget_marks(&mut self) {
+        self.match_at = None;
+        self.error_at = None;
+        self.hunt = None;
+    }
+
+    fn below(&self, source: &dyn Source) -> u64 {
+        self.rows.last().map_or(source.end(), |last| last.0 + 1)
+    }
+
+    fn bring(&mut self, sequence: u64, source: &dyn Source) {
+        self.following = false;
+        if !self.rows.iter().any(|shown| shown.0 == sequence) {
+            self.top = (sequence, 0);
             self.scroll_up(usize::from(self.height / 2), source);
         }
-        true
     }
 
     /// True while it shows the end as it comes.
@@ -146,6 +258,12 @@ impl TextView {
 
     /// `following`, or `paused` with the number of newer lines.
     pub fn state(&self, source: &dyn Source) -> String {
+        if let Some(hunt) = self.hunt {
+            let (first, end) = (source.first(), source.end().max(source.first() + 1));
+            let done = hunt.at.clamp(first, end) - first;
+            let left = if hunt.forward { end - first - done } else { done };
+            return format!("searching, {left} lines to go");
+        }
         if self.following {
             return "following".to_owned();
         }
@@ -178,12 +296,15 @@ impl TextView {
             }
             let room = place.width.saturating_sub(lead);
             let place = Rect { x: place.x + lead, width: room, ..place };
-            self.render_text(buf, place, (&line, *part), theme);
+            self.render_text(buf, place, (&line, (*sequence, *part)), theme);
         }
     }
 
-    fn render_text(&self, buf: &mut Buffer, place: Rect, (line, part): (&Line<'_>, usize), theme: &Theme) {
-        let style = theme.style(line.role);
+    fn render_text(&self, buf: &mut Buffer, place: Rect, (line, (sequence, part)): (&Line<'_>, Row), theme: &Theme) {
+        let mut style = theme.style(line.role);
+        if self.error_at == Some(sequence) {
+            style = style.patch(theme.style(Role::Match));
+        }
         let range = if self.wrap {
             chunks(&line.text, place.width).into_iter().nth(part).unwrap_or_default()
         } else {
@@ -198,10 +319,6 @@ impl TextView {
         if cut {
             put(buf, Rect { x: place.x + room, width: 1, ..place }, "…", theme.style(Role::Dim));
         }
-    }
-
-    fn matches(&self, sequence: u64, source: &dyn Source) -> bool {
-        source.line(sequence).is_some_and(|line| self.search.is_in(&line.text))
     }
 
     fn lead_width(&self, line: &Line<'_>) -> u16 {

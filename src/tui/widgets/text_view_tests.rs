@@ -104,10 +104,10 @@ fn search_finds_upwards_first_and_goes_on_in_both_directions() {
     for c in "ne 4".chars() {
         view.search.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
     }
-    assert!(view.submit_search(&lines));
+    assert_eq!(view.submit_search(&lines), Found::Yes);
     assert_eq!(after(&mut view, &[], &lines), ["line 48", "line 49", "line 50"]);
-    assert!(!view.find(Intent::NextMatch, &lines));
-    assert!(view.find(Intent::PreviousMatch, &lines) && view.find(Intent::PreviousMatch, &lines));
+    assert_eq!(view.find(Intent::NextMatch, &lines), Found::No);
+    assert_eq!([0; 2].map(|_| view.find(Intent::PreviousMatch, &lines)), [Found::Yes; 2]);
     assert_eq!(view.match_at, Some(47));
     let mut buf = Buffer::empty(AREA);
     view.layout(AREA, &lines);

@@ -1,0 +1,144 @@
+//! How an agent connects: lines to paste for the usual programs, with the real address. A layer that `:connect` opens.
+//!
+//! Tokens are never shown: every line has `$TOKEN` in its place.
+
+use std::sync::Arc;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::engine::snapshot::Snapshot;
+use crate::text;
+use crate::tui::Draw;
+use crate::tui::intent::{Effect, Intent};
+use crate::tui::theme::Role;
+use crate::tui::widgets::cells::{clear, put, row, to_cells, wrap};
+use crate::tui::widgets::confirm::centred;
+use crate::tui::widgets::panel::{Panel, Scroll, inner};
+
+const WIDTH: u16 = 110;
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Connect {
+    title: String,
+    /// What each program needs: its name, and the line.
+    lines: Vec<(&'static str, String)>,
+    rows: Vec<(String, Role)>,
+    top: usize,
+    height: usize,
+}
+
+impl Connect {
+    /// The lines for a seat, or why there are none.
+    ///
+    /// # Errors
+    /// There is no address to connect to, or the seat cannot be one: says what to do.
+    pub fn of(snapshot: &Snapshot, seat: &str) -> Result<Self, String> {
+        let handle = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        if seat.is_empty() || seat.len() > 64 || !seat.chars().all(handle) {
+            return Err(format!("\"{}\" is no seat's handle", text::visible(seat)));
+        }
+        let Some(address) = &snapshot.listener else {
+            return Err("no agent can connect: the listener is off".to_owned());
+        };
+        let url = format!("http://{}/seats/{seat}/mcp", text::visible(address));
+        Ok(Self {
+            title: format!("Connect an agent to seat {seat}"),
+            lines: lines(&url),
+            rows: Vec::new(),
+            top: 0,
+            height: 0,
+        })
+    }
+
+    /// Fits it into the screen.
+    pub fn layout(&mut self, screen: Rect) {
+        let width = WIDTH.min(screen.width).saturating_sub(4);
+        self.rows.clear();
+        for (program, line) in &self.lines {
+            self.rows.push(((*program).to_owned(), Role::Accent));
+            self.rows.extend(wrap(line, width).into_iter().map(|part| (part, Role::Text)));
+            self.rows.push((String::new(), Role::Text));
+        }
+        let note = "$TOKEN stands for the seat's own token; it is never shown here.";
+        self.rows.extend(wrap(note, width).into_iter().map(|part| (part, Role::Dim)));
+        self.height = usize::from(inner(self.area(screen)).height);
+        self.top = self.top.min(self.rows.len().saturating_sub(self.height));
+    }
+
+    /// Scrolls or copies. `None` when it should close.
+    pub fn apply(&mut self, intent: Intent) -> Option<Vec<Effect>> {
+        let page = self.height.saturating_sub(1).max(1);
+        let most = self.rows.len().saturating_sub(self.height);
+        self.top = match intent {
+            Intent::Up => self.top.saturating_sub(1),
+            Intent::Down => self.top + 1,
+            Intent::PageUp => self.top.saturating_sub(page),
+            Intent::PageDown => self.top + page,
+            Intent::Top => 0,
+            Intent::Bottom => most,
+            Intent::Copy => return Some(vec![Effect::Copy(self.text())]),
+            Intent::Back => return None,
+            _ => self.top,
+        }
+        .min(most);
+        Some(Vec::new())
+    }
+
+    /// Draws it in the middle of `screen`.
+    pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>) {
+        let area = self.area(screen);
+        clear(buf, area);
+        let scroll = Some(Scroll { above: self.top, shown: self.height, total: self.rows.len() });
+        let panel = Panel { title: &self.title, right: "c copies, Esc closes", focused: true, scroll, heavy: false };
+        let inside = panel.render(buf, area, draw.theme);
+        let place = Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside };
+        for (n, (line, role)) in (0..inside.height).zip(self.rows.iter().skip(self.top)) {
+            put(buf, row(place, n), line, draw.theme.style(*role));
+        }
+    }
+
+    fn text(&self) -> Arc<str> {
+        let blocks: Vec<String> = self.lines.iter().map(|(program, line)| format!("# {program}\n{line}\n")).collect();
+        blocks.concat().into()
+    }
+
+    fn area(&self, screen: Rect) -> Rect {
+        centred(screen, WIDTH, to_cells(self.rows.len() + 2))
+    }
+}
+
+fn lines(url: &str) -> Vec<(&'static str, String)> {
+    let header = "Authorization: Bearer $TOKEN";
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}"#;
+    vec![
+        ("Claude Code", format!("claude mcp add --transport http crewlet {url} --header \"{header}\"")),
+        ("Codex", format!("codex mcp add crewlet --url {url} --bearer-token-env-var TOKEN")),
+        (
+            "VS Code",
+            format!(
+                r#"code --add-mcp "{{\"name\":\"crewlet\",\"type\":\"http\",\"url\":\"{url}\",\"headers\":{{\"Authorization\":\"Bearer $TOKEN\"}}}}""#
+            ),
+        ),
+        (
+            "Cursor: .cursor/mcp.json",
+            format!(
+                r#"{{"mcpServers":{{"crewlet":{{"url":"{url}","headers":{{"Authorization":"Bearer ${{env:TOKEN}}"}}}}}}}}"#
+            ),
+        ),
+        (
+            "MCP inspector",
+            format!(
+                "npx @modelcontextprotocol/inspector --cli {url} --transport http --header \"{header}\" --method tools/list"
+            ),
+        ),
+        (
+            "curl",
+            format!(
+                "curl -sS {url} -H \"{header}\" -H 'Content-Type: application/json' -H 'Accept: application/json, \
+                 text/event-stream' -d '{hello}'"
+            ),
+        ),
+    ]
+}

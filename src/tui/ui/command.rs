@@ -1,0 +1,77 @@
+//! The command line that `:` opens: views by name, `connect`, `help`, `quit`. It never decides anything.
+
+use crate::text;
+use crate::tui::panes::View;
+
+/// The seat that there is when none is configured.
+const DEFAULT_SEAT: &str = "default";
+
+/// What was asked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// Nothing.
+    Nothing,
+    /// A view.
+    View(View),
+    /// Lines to connect an agent to this seat.
+    Connect(String),
+    /// The help screen.
+    Help,
+    /// The end.
+    Quit,
+}
+
+/// Reads a command; a beginning that only one command has is enough.
+///
+/// # Errors
+/// One line that says which commands there are.
+pub fn read(line: &str) -> Result<Asked, String> {
+    let mut words = line.split_whitespace();
+    let Some(word) = words.next() else { return Ok(Asked::Nothing) };
+    let rest: Vec<&str> = words.collect();
+    let views = View::ALL.map(|view| (view.words().to_lowercase(), Asked::View(view)));
+    let seat = rest.first().copied().unwrap_or(DEFAULT_SEAT).to_owned();
+    let others = [("connect", Asked::Connect(seat)), ("help", Asked::Help), ("quit", Asked::Quit)];
+    let all: Vec<(String, Asked)> =
+        views.into_iter().chain(others.map(|(name, asked)| (name.to_owned(), asked))).collect();
+    let wanted = word.to_lowercase();
+    let mut fitting = all.iter().filter(|(name, _)| name.starts_with(&wanted));
+    let exact = all.iter().find(|(name, _)| *name == wanted);
+    let found = match (exact, fitting.next(), fitting.next()) {
+        (Some(exact), ..) => Some(exact),
+        (None, Some(only), None) => Some(only),
+        _ => None,
+    };
+    let most = usize::from(matches!(found, Some((_, Asked::Connect(_)))));
+    match found {
+        Some((_, asked)) if rest.len() <= most => Ok(asked.clone()),
+        _ => {
+            let names: Vec<&str> = all.iter().map(|(name, _)| name.as_str()).collect();
+            Err(format!("there is no command \"{}\"; there are: {}", text::visible(line.trim()), names.join(", ")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_by_their_beginnings() {
+        for (line, asked) in [
+            ("", Asked::Nothing),
+            ("  tools ", Asked::View(View::Tools)),
+            ("t", Asked::View(View::Tools)),
+            ("connect", Asked::Connect("default".to_owned())),
+            ("connect release", Asked::Connect("release".to_owned())),
+            ("Q", Asked::Quit),
+            ("help", Asked::Help),
+        ] {
+            assert_eq!(read(line), Ok(asked), "{line:?}");
+        }
+        for line in ["c", "approve", "quit now", "connect a b", "\u{1b}[2J"] {
+            let error = read(line).unwrap_err();
+            assert!(error.contains("connect, help, quit") && !error.contains('\u{1b}'), "{error}");
+        }
+    }
+}
