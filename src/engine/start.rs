@@ -92,22 +92,13 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 }
 
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
-pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
+pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
-    let (inlets, senders) = inlets(options.log, &options.audit);
+    let (inlets, senders) = inlets(&mut options);
     let snapshot = first_snapshot(config, options.attendance);
     let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
-    let snapshots = outlets.snapshots.subscribe();
-    let (catalog, settings) = (outlets.catalog.subscribe(), outlets.settings.subscribe());
-    let launcher = Launcher {
-        environment: options.environment,
-        redactor: options.redactor.clone(),
-        own_children: options.own_children,
-        connectors: options.connectors,
-        only: options.only,
-        events: senders.connections,
-        shutdown: shutdown.clone(),
-    };
+    let handle = senders.handle(&outlets);
+    let launcher = launcher(&options, senders.connections, &shutdown);
     let mut tasks = JoinSet::new();
     let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
     let pipeline = Pipeline {
@@ -155,15 +146,6 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
     for (level, text) in options.first_notices {
         core.notice(level, &text);
     }
-    let handle = Handle {
-        commands: senders.commands,
-        calls: senders.calls,
-        surface: senders.surface,
-        reloads: senders.reloads,
-        snapshots,
-        catalog,
-        settings,
-    };
     (core, handle)
 }
 
@@ -177,14 +159,43 @@ struct Senders {
     reloads: mpsc::Sender<Reload>,
 }
 
-fn inlets(log: mpsc::Receiver<LogRecord>, audit: &Audit) -> (Inlets, Senders) {
+fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &CancellationToken) -> Launcher {
+    Launcher {
+        environment: options.environment.clone(),
+        redactor: options.redactor.clone(),
+        own_children: options.own_children.clone(),
+        connectors: options.connectors.clone(),
+        only: options.only.clone(),
+        events,
+        shutdown: shutdown.clone(),
+    }
+}
+
+impl Senders {
+    fn handle(&self, outlets: &Outlets) -> Handle {
+        Handle {
+            commands: self.commands.clone(),
+            calls: self.calls.clone(),
+            surface: self.surface.clone(),
+            reloads: self.reloads.clone(),
+            snapshots: outlets.snapshots.subscribe(),
+            catalog: outlets.catalog.subscribe(),
+            settings: outlets.settings.subscribe(),
+        }
+    }
+}
+
+fn inlets(options: &mut Options) -> (Inlets, Senders) {
+    // What is left behind is a feed that has ended.
+    let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
-    let inlets = Inlets { commands, calls, surface, call_events, connections, reloads, log, audit: audit.health() };
+    let inlets =
+        Inlets { commands, calls, surface, call_events, connections, reloads, log, audit: options.audit.health() };
     let senders = Senders {
         commands: commands_in,
         calls: calls_in,
