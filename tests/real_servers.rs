@@ -13,8 +13,11 @@
 )]
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -226,6 +229,136 @@ fn a_server_that_dies_at_import_says_what_is_missing() {
     let reason = report["servers"][0]["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("Error"), "the last line of the traceback: {reason}");
     assert_eq!(tails(&company), 1);
+}
+
+/// A server that somebody else runs, as a remote one is. It ends with the test.
+struct Remote {
+    child: Child,
+    port: u16,
+}
+
+impl Remote {
+    /// Starts `command`, which is told its port, and waits until something listens there.
+    fn start(command: impl FnOnce(u16) -> Command) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its number").port();
+        Self::start_at(port, command)
+    }
+
+    fn start_at(port: u16, command: impl FnOnce(u16) -> Command) -> Self {
+        let mut command = command(port);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let remote = Self { child: command.spawn().expect("it starts"), port };
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() && TcpStream::connect(("::1", port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(120), "nothing listens on {port}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        remote
+    }
+
+    fn company(&self, path: &str) -> Company {
+        self.company_with(path, r#"X-Test: "1""#)
+    }
+
+    fn company_with(&self, path: &str, header: &str) -> Company {
+        let port = self.port;
+        Company::new(&format!("transport: http\nurl: http://127.0.0.1:{port}{path}\nheaders: {{ {header} }}"))
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        let group = rustix::process::Pid::from_child(&self.child);
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn everything_lists_and_answers_over_both_http_transports() {
+    let Some(everything) = npm("mcp-server-everything") else { return };
+    for (mode, path) in [("streamableHttp", "/mcp"), ("sse", "/sse")] {
+        let remote = Remote::start(|port| {
+            let mut command = Command::new(&everything);
+            command.arg(mode).env("PORT", port.to_string());
+            command
+        });
+        let company = remote.company(path);
+        assert!(company.tools().len() >= 8, "{mode}");
+        let (code, report) = company.call("echo", r#"{"message":"grüße 👋"}"#, &["--approve"]);
+        assert_eq!(code, 0, "{mode}: {report}");
+        assert!(text(&report).contains("grüße 👋"), "{mode}: {report}");
+    }
+}
+
+const SMALL_SERVER: &str = r#"
+import sys
+from fastmcp import FastMCP
+server = FastMCP("small")
+
+@server.tool(annotations={"readOnlyHint": True})
+def add(a: int, b: int) -> int:
+    return a + b
+
+@server.tool
+def fail(why: str) -> str:
+    raise ValueError(why)
+
+stateless = sys.argv[2] == "stateless"
+server.run(transport="http", host="127.0.0.1", port=int(sys.argv[1]), show_banner=False,
+           stateless_http=stateless, json_response=stateless)
+"#;
+
+#[test]
+fn a_small_fastmcp_server_answers_with_sessions_and_without() {
+    let Some(python) = installed("py/mcp-atlassian/bin/python") else { return };
+    let scratch = tempfile::tempdir().expect("a scratch folder");
+    let script = scratch.path().join("small.py");
+    fs::write(&script, SMALL_SERVER).expect("a script");
+    for mode in ["sessions", "stateless"] {
+        let remote = Remote::start(|port| {
+            let mut command = Command::new(&python);
+            command.arg(&script).arg(port.to_string()).arg(mode);
+            command
+        });
+        let company = remote.company("/mcp");
+        let tools = company.tools();
+        assert_eq!(tool(&tools, "add")["class"], "read", "{mode}");
+        let (code, report) = company.call("add", r#"{"a":40,"b":2}"#, &[]);
+        assert_eq!((code, text(&report)), (0, "42"), "{mode}: {report}");
+        let (code, report) = company.call("fail", r#"{"why":"on purpose"}"#, &["--approve"]);
+        assert_eq!((code, report["is_error"].as_bool()), (1, Some(true)), "{mode}: {report}");
+        let there = remote.company("/nowhere").run(&["check", "--connect", "--json"]);
+        assert_eq!(there.status.code(), Some(1), "{}", told(&there));
+        assert!(told(&there).contains("HTTP 404"), "{}", told(&there));
+    }
+}
+
+#[test]
+fn a_server_that_wants_credentials_is_told_apart_and_lists_with_them_over_http() {
+    let Some(command) = pypi("mcp-atlassian") else { return };
+    let remote = Remote::start(|port| {
+        let mut server = Command::new(&command);
+        server.args(["--transport", "streamable-http", "--host", "127.0.0.1", "--port", &port.to_string()]);
+        for (name, value) in [
+            ("JIRA_URL", "https://jira.invalid"),
+            ("JIRA_USERNAME", "nobody"),
+            ("JIRA_API_TOKEN", "not-a-token"),
+            ("CONFLUENCE_URL", "https://wiki.invalid"),
+            ("CONFLUENCE_USERNAME", "nobody"),
+            ("CONFLUENCE_API_TOKEN", "not-a-token"),
+        ] {
+            server.env(name, value);
+        }
+        server
+    });
+    let refused = remote.company("/mcp").run(&["check", "--connect", "--json"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(told(&refused).contains("HTTP 401: unauthorized"), "{}", told(&refused));
+    // nobody:nothing
+    let company = remote.company_with("/mcp", r#"Authorization: "Basic bm9ib2R5Om5vdGhpbmc=""#);
+    let tools = company.tools();
+    assert!(tools.len() >= 60, "{} tools", tools.len());
 }
 
 /// `server_stderr_tail` events in the log file.

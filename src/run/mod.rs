@@ -7,6 +7,7 @@ mod document;
 mod listener;
 mod one_shot;
 mod parts;
+mod saver;
 mod serve;
 mod watch;
 

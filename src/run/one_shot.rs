@@ -86,7 +86,12 @@ where
         Wanted::AllServers | Wanted::Tool(_) => None,
     };
     match parts::runtime() {
-        Ok(runtime) => runtime.block_on(run(global, &document, wanted, only, command)),
+        Ok(runtime) => {
+            let exit = runtime.block_on(run(global, &document, wanted, only, command));
+            // A thread may still wait for a line on the terminal; the command has ended all the same.
+            runtime.shutdown_background();
+            exit
+        }
         Err(problem) => {
             complain(&problem);
             Exit::Failed

@@ -8,6 +8,7 @@ use tokio::signal::unix::{SignalKind, signal as listen};
 use tokio::task::JoinHandle;
 
 use super::Document;
+use super::saver::Saver;
 use crate::cli::{Exit, Global};
 use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
@@ -144,7 +145,15 @@ impl Parts {
         attendance: Attendance,
         only: Option<ServerName>,
     ) -> (Handle, JoinHandle<()>) {
-        let (state, pins_state) = (self.state.clone(), self.state.clone());
+        let state = self.state.clone();
+        let names = Saver::new({
+            let state = state.clone();
+            move |names: &Names| write_names(&state, names)
+        });
+        let pins = Saver::new({
+            let state = state.clone();
+            move |pins: &Pins| write_pins(&state, pins)
+        });
         let demo = self.state.demo();
         if let Err(error) = watchdog::start() {
             tracing::warn!(%error, "watchdog_not_started");
@@ -166,9 +175,9 @@ impl Parts {
             person: format!("person:{}", user()).into(),
             audit: self.audit.clone(),
             names: read_names(&self.state),
-            names_changed: Box::new(move |names| write_names(&state, names)),
+            names_changed: Box::new(move |changed| names.save(changed.clone())),
             pins: self.read_pins(),
-            pins_changed: Box::new(move |pins| write_pins(&pins_state, pins)),
+            pins_changed: Box::new(move |changed| pins.save(changed.clone())),
             redactor: self.redactor.clone(),
             log,
             log_dropped: Arc::new(move || dropped.pane()),

@@ -32,8 +32,19 @@ pub enum OutputNote {
     BinaryRefused,
     /// The result was refused: it is not valid text.
     InvalidUtf8,
+    /// The result was refused: it is nested deeper than can be read.
+    TooDeep,
     /// The server asked for interactive input, which is not offered.
     InputRequired,
+}
+
+/// Reads a result as it came off the wire, as text.
+pub fn read_text(result: &str, redactor: &Redactor) -> CallOutput {
+    match serde_json::from_str(result) {
+        Ok(value) => read_result(&value, redactor),
+        Err(error) if error.to_string().starts_with("recursion limit") => refused(OutputNote::TooDeep),
+        Err(_) => refused(OutputNote::InvalidUtf8),
+    }
 }
 
 /// Cleans a `tools/call` result as it came off the wire. Only shapes that are no result at all become an error
@@ -74,6 +85,7 @@ pub fn refused(note: OutputNote) -> CallOutput {
     let text = match note {
         OutputNote::BinaryRefused => "the tool's result was refused: it is binary data (it holds NUL characters)",
         OutputNote::InvalidUtf8 => "the tool's result was refused: it is invalid data (not valid UTF-8 text)",
+        OutputNote::TooDeep => "the tool's result was refused: it is nested deeper than 127 levels",
         OutputNote::InputRequired => {
             "the server asked for interactive input, which is not offered here; \
              call the tool again with everything it needs in its arguments"

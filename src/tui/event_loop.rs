@@ -231,7 +231,8 @@ impl Screen {
                 | Effect::Show(_)
                 | Effect::EditCall(_)
                 | Effect::OpenCard(_)
-                | Effect::Ask(_) => {}
+                | Effect::Ask(_)
+                | Effect::Several(_) => {}
             }
         }
         Ok(exit)

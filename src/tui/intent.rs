@@ -77,8 +77,28 @@ pub enum Intent {
     Approve,
     /// On a card: deny with a reason.
     Deny,
+    /// On a card: approve all waiting calls of the tool that have been looked at.
+    ApproveAll,
+    /// Deny all waiting calls: on a card those of the tool, in the list all of them.
+    DenyAll,
     /// On a card: all arguments.
     AllArguments,
+    /// On a card: the tool's definition whole.
+    Definition,
+    /// On a card: edit the arguments.
+    EditArguments,
+    /// On a card: choose what to remember.
+    Remember,
+    /// The n-th choice; 0 for none of them.
+    Choose(u8),
+    /// Stop the seat that asks (asks first).
+    StopSeat,
+    /// Release a stopped seat (asks first).
+    ReleaseSeat,
+    /// Show the remembered decisions.
+    Grants,
+    /// Take a remembered decision back (asks first).
+    Revoke,
     /// Send what the editor holds.
     Submit,
     /// Give up a running call of one's own.
@@ -136,7 +156,17 @@ impl Intent {
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
             Self::Deny => "deny",
+            Self::ApproveAll => "approve_all",
+            Self::DenyAll => "deny_all",
             Self::AllArguments => "all_arguments",
+            Self::Definition => "definition",
+            Self::EditArguments => "edit_arguments",
+            Self::Remember => "remember",
+            Self::Choose(number) => choice_name(number),
+            Self::StopSeat => "stop_seat",
+            Self::ReleaseSeat => "release_seat",
+            Self::Grants => "grants",
+            Self::Revoke => "revoke",
             Self::Submit => "submit",
             Self::CancelCall => "cancel_call",
             Self::Help => "help",
@@ -164,6 +194,19 @@ const fn view_name(number: u8) -> &'static str {
     }
 }
 
+const fn choice_name(number: u8) -> &'static str {
+    match number {
+        0 => "choose_0",
+        1 => "choose_1",
+        2 => "choose_2",
+        3 => "choose_3",
+        4 => "choose_4",
+        5 => "choose_5",
+        6 => "choose_6",
+        _ => "choose",
+    }
+}
+
 /// What must be done outside a pane's or modal's own state. [`Ui::update`](super::ui::Ui::update) acts on those that
 /// concern the screen and hands the others out.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -182,6 +225,8 @@ pub enum Effect {
     OpenCard(crate::ids::ApprovalId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
+    /// Several things, in order.
+    Several(Vec<Effect>),
     /// Put text into the terminal's clipboard.
     Copy(Arc<str>),
     /// Ring the terminal's bell.

@@ -9,6 +9,7 @@
 //! | [`keymap`] | the one table of keys |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
+mod asking;
 pub mod card;
 pub mod editor;
 pub mod event_loop;

@@ -347,7 +347,10 @@ impl Ui {
 
     fn card_outcome(&mut self, outcome: Outcome, snapshot: &Snapshot) -> Vec<Effect> {
         let Some(id) = self.open_card() else { return outcome.effects };
-        let decided = outcome.effects.iter().any(|effect| matches!(effect, Effect::Send(Command::Decide(..))));
+        let decided = outcome
+            .effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Send(Command::Decide(..) | Command::DecideAll(..))));
         let moves_on = outcome.effects.iter().any(|effect| matches!(effect, Effect::OpenCard(_)));
         self.attention.leave(id);
         if outcome.close {
@@ -368,6 +371,11 @@ impl Ui {
                 self.modals.help = None;
                 self.modals.confirm = Some(Confirm::new(question));
                 out.push(Effect::DropInput);
+            }
+            Effect::Several(effects) => {
+                for effect in effects {
+                    self.carry_out(effect, snapshot, moment, out);
+                }
             }
             Effect::OpenCard(id) => {
                 if let Some(approval) = snapshot.approvals.iter().find(|approval| approval.id == id) {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use crewlet_tui::config::model::{OpenCards, TuiSettings};
-use crewlet_tui::engine::command::{Command, Shown};
+use crewlet_tui::engine::command::{Command, GrantScope, Shown, Verdict};
 use crewlet_tui::engine::handle::SendError;
-use crewlet_tui::engine::snapshot::{LogLevel, Notice, Snapshot};
-use crewlet_tui::ids::{ApprovalId, ConnectionName};
+use crewlet_tui::engine::snapshot::{GrantView, LogLevel, Notice, Snapshot, StoppedSeat};
+use crewlet_tui::ids::{ApprovalId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crewlet_tui::tui::frames::Motion;
 use crewlet_tui::tui::intent::Effect;
 use crewlet_tui::tui::msg::Msg;
@@ -320,4 +320,71 @@ fn a_held_key_never_decides() {
     }
     screen.wait(5_000);
     assert_eq!(screen.send(Msg::Wake), []);
+}
+
+#[test]
+fn a_seat_is_stopped_from_its_card_and_released_from_the_list() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    screen.wait(1_000);
+    assert_eq!(screen.press(&["x"]), [Effect::DropInput]);
+    assert!(screen.text().contains("Stop seat release?"), "{}", screen.text());
+    let seat = || SeatHandle::from("release");
+    assert_eq!(screen.press(&["enter", "n"]), [], "only y says yes");
+    screen.press(&["x"]);
+    assert_eq!(screen.press(&["y"]), [Effect::Send(Command::StopSeat(seat()))]);
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.publish(|snapshot| {
+        snapshot.stopped_seats = vec![StoppedSeat { seat: seat(), since: sample::NOW, refused: 2 }];
+    });
+    assert!(screen.text().lines().next().unwrap().contains("1 seat stopped"), "{}", screen.text());
+    screen.press(&["3", "R"]);
+    assert_eq!(screen.press(&["y"]), [Effect::Send(Command::ReleaseSeat(seat()))]);
+}
+
+#[test]
+fn arguments_are_edited_and_approved_with_the_keys_of_the_table() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    screen.wait(1_000);
+    screen.press(&["e"]);
+    assert!(screen.text().contains("Edit github_delete_branch"), "{}", screen.text());
+    screen.press(&["down", "end", "left", "left", "x", "ctrl-s"]);
+    assert!(screen.text().contains("+   \"branch\": \"mainx\""), "{}", screen.text());
+    screen.wait(1_000);
+    screen.press(&["y"]);
+    screen.wait(400);
+    screen.press(&["y"]);
+    screen.wait(200);
+    let [Effect::Send(Command::Decide(shown, Verdict::ApproveEdited(sent)))] = &screen.send(Msg::Wake)[..] else {
+        panic!("{}", screen.text())
+    };
+    assert_eq!(sent.canonical(), r#"{"branch":"mainx","repo":"acme/api"}"#);
+    assert_eq!(*shown, screen.snapshot.approvals[0].shown());
+}
+
+#[test]
+fn grants_are_revoked_with_the_keys_of_the_table() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.publish(|snapshot| {
+        snapshot.grants = vec![Arc::new(GrantView {
+            id: GrantId(4),
+            seat: None,
+            server: ServerName::from("git"),
+            tool: "git_log".into(),
+            scope: GrantScope::ThisTool,
+            arguments: None,
+            given_at: sample::NOW,
+            expires_at: None,
+            uses: 1,
+            suspended: None,
+        })];
+    });
+    screen.press(&["3"]);
+    assert!(screen.text().contains("1 remembered decision in force (g)."), "{}", screen.text());
+    screen.press(&["g", "x"]);
+    assert!(screen.text().contains("Revoke the grant for git_log?"), "{}", screen.text());
+    assert_eq!(screen.press(&["y"]), [Effect::Send(Command::Revoke(GrantId(4)))]);
+    screen.press(&["esc"]);
+    assert!(screen.text().contains("Nothing waits for you."));
 }

@@ -76,10 +76,7 @@ impl Pipeline {
         let run = Run::new(self, call, request, hold);
         match found {
             Some(entry) => run.with_entry(entry).await,
-            None => {
-                let reason = run.unknown_tool();
-                run.refuse(reason).await
-            }
+            None => run.refuse_unknown().await,
         }
     }
 }

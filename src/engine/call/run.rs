@@ -284,9 +284,22 @@ impl Run {
         self.view.server.as_ref().map_or_else(|| "the server".to_owned(), |name| format!("server \"{name}\""))
     }
 
-    pub(super) fn unknown_tool(&self) -> Arc<str> {
-        let name = crate::text::fit(&self.request.tool, 80).into_owned();
-        format!("there is no tool \"{}\"; the catalogue lists what there is", crate::text::visible(&name)).into()
+    /// Ends a call whose name is not in the catalog. Where it names a server that is down, that is the reason.
+    pub(super) async fn refuse_unknown(self) -> CallReport {
+        let asked = self.request.tool.clone();
+        let server = asked.split_once('/').map(|(server, _)| server);
+        let down = server.and_then(|server| {
+            let links = self.pipeline.links.borrow();
+            links.iter().find(|(name, _)| name.as_str() == server).and_then(|(_, link)| link.down.clone())
+        });
+        if let (Some(server), Some(why)) = (server, down) {
+            let server = crate::text::visible(server);
+            let reason: Arc<str> = format!("server \"{server}\" is not running: {why}; nothing was sent").into();
+            return self.refuse_as(CallPhase::Failed { reason: reason.clone() }, reason).await;
+        }
+        let name = crate::text::fit(&asked, 80).into_owned();
+        let name = crate::text::visible(&name);
+        self.refuse(format!("there is no tool \"{name}\"; the catalogue lists what there is").into()).await
     }
 }
 

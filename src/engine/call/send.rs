@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::ask::RULES_CHANGED;
@@ -18,6 +19,9 @@ use crate::tool::Entry;
 use crate::tool::annotations::Hint;
 use crate::tool::delivery::read_only_proven;
 use crate::tool::output::{self, CallOutput, OutputNote};
+
+/// Results from this size on are cleaned on a thread of their own, in bytes.
+const LARGE: usize = 128 << 10;
 
 impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
@@ -146,7 +150,7 @@ impl Run {
     /// Turns an answer, or its absence, into the call's end and records it.
     async fn finish(&mut self, answer: Result<Reply, CallFailure>) -> Sent {
         let (phase, output) = match answer {
-            Ok(Reply::Result(raw)) => self.read(raw.get()),
+            Ok(Reply::Result(raw)) => self.read(raw).await,
             Ok(Reply::Error { code, message }) => {
                 let reason = format!("{}: {message} (JSON-RPC error {code})", self.server_name());
                 (CallPhase::Failed { reason: reason.into() }, None)
@@ -155,7 +159,7 @@ impl Run {
                 let reason: Arc<str> = format!("{}: {failure}", self.server_name()).into();
                 match failure {
                     CallFailure::NotRunning(_) | CallFailure::NotSent(_) => (CallPhase::Failed { reason }, None),
-                    CallFailure::Lost(_) | CallFailure::TimedOut(_) | CallFailure::Cancelled => {
+                    CallFailure::Lost(_) | CallFailure::TimedOut { .. } | CallFailure::Cancelled => {
                         (CallPhase::Unknown { reason }, None)
                     }
                 }
@@ -173,10 +177,14 @@ impl Run {
         Sent::Over(phase, output)
     }
 
-    fn read(&self, raw: &str) -> (CallPhase, Option<CallOutput>) {
-        let output = match serde_json::from_str(raw) {
-            Ok(value) => output::read_result(&value, &self.pipeline.redactor),
-            Err(_) => output::refused(OutputNote::InvalidUtf8),
+    async fn read(&self, raw: Box<RawValue>) -> (CallPhase, Option<CallOutput>) {
+        let redactor = self.pipeline.redactor.clone();
+        let output = if raw.get().len() < LARGE {
+            output::read_text(raw.get(), &redactor)
+        } else {
+            // Cleaning megabytes takes seconds, in which other calls and connections go on.
+            let cleaned = tokio::task::spawn_blocking(move || output::read_text(raw.get(), &redactor)).await;
+            cleaned.unwrap_or_else(|_| output::refused(OutputNote::InvalidUtf8))
         };
         for note in &output.notes {
             trail::log_note(*note, &self.view.name);

@@ -82,6 +82,7 @@ pub(super) fn log_note(note: OutputNote, tool: &str) {
     match note {
         OutputNote::SecretsRedacted => tracing::warn!(tool_name = tool, "tool_result_secrets_redacted"),
         OutputNote::BinaryRefused => tracing::warn!(tool_name = tool, "tool_result_binary_data"),
+        OutputNote::TooDeep => tracing::warn!(tool_name = tool, "tool_result_too_deep"),
         OutputNote::InvalidUtf8 => tracing::warn!(tool_name = tool, "tool_result_invalid_utf8"),
         OutputNote::InputRequired => tracing::warn!(tool_name = tool, "tool_result_input_required"),
     }

@@ -31,6 +31,12 @@ impl Attempts {
         if self.0 >= MAX_ATTEMPTS { Next::GiveUp } else { Next::Wait(delay(self.0, jitter), self.0) }
     }
 
+    /// A start failed that somebody asked for between two attempts: it costs none of the budget.
+    pub fn failed_extra(self, jitter: u32) -> Next {
+        let failures = self.0.max(1);
+        if failures >= MAX_ATTEMPTS { Next::GiveUp } else { Next::Wait(delay(failures, jitter), failures) }
+    }
+
     /// A connection ended that had been ready for `healthy`.
     pub fn ended_after(&mut self, healthy: Duration, jitter: u32) -> Next {
         if healthy >= HEALTHY {

@@ -8,15 +8,31 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::client::{Answer, Client, InFlight, Role};
-use super::message::Reached;
+use super::client::{Answer, Client, Role};
+use super::flight::InFlight;
+use super::http::mirror;
+use super::message::{Fault, Reached};
 use super::{CallFailure, Reply, protocol};
 use crate::engine::gate::Dispatch;
 use crate::engine::status::Era;
 use crate::secret::Redactor;
 
 /// Progress extends a deadline up to this many times the limit.
-const MOST_EXTENSION: u32 = 10;
+pub(super) const MOST_EXTENSION: u32 = 10;
+
+/// How sending a call once ended.
+pub(super) enum Sent {
+    /// For good.
+    Over(Result<Reply, CallFailure>),
+    /// The server refused it before it ran: it does not know our session any more.
+    SessionLost,
+}
+
+impl From<CallFailure> for Sent {
+    fn from(failure: CallFailure) -> Self {
+        Self::Over(Err(failure))
+    }
+}
 
 /// Sends the call and waits for its end.
 pub(super) async fn run(
@@ -25,23 +41,27 @@ pub(super) async fn run(
     redactor: &Redactor,
     dispatch: &Dispatch,
     cancel: &CancellationToken,
-) -> Result<Reply, CallFailure> {
+) -> Sent {
     if cancel.is_cancelled() {
-        return Err(CallFailure::NotSent("cancelled before it was sent".into()));
+        return CallFailure::NotSent("cancelled before it was sent".into()).into();
     }
+    client.note_call();
     let era = client.era().unwrap_or(Era::Legacy);
     let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
-    let (flight, frame) = client.prepare(Role::Ordinary, "tools/call", params);
+    let (flight, mut frame) = client.prepare(Role::Ordinary, "tools/call", params);
+    if let Some(tool) = client.tools().get(dispatch.raw_name()) {
+        frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
+    }
     let began = Instant::now();
     tokio::select! {
         biased;
-        () = cancel.cancelled() => return Err(CallFailure::NotSent("cancelled before it was sent".into())),
+        () = cancel.cancelled() => return CallFailure::NotSent("cancelled before it was sent".into()).into(),
         queued = client.queue(frame) => {
             if queued.is_err() {
-                return Err(CallFailure::NotSent("the connection ended before it was sent".into()));
+                return CallFailure::NotSent("the connection ended before it was sent".into()).into();
             }
         }
-        () = sleep_until(began + limit) => return Err(not_taken(limit)),
+        () = sleep_until(began + limit) => return not_taken(limit).into(),
     }
     wait(flight, began, limit, redactor, cancel).await
 }
@@ -52,7 +72,7 @@ async fn wait(
     limit: Duration,
     redactor: &Redactor,
     cancel: &CancellationToken,
-) -> Result<Reply, CallFailure> {
+) -> Sent {
     let last = began + limit.saturating_mul(MOST_EXTENSION);
     let mut deadline = began + limit;
     let progress = flight.progress();
@@ -61,30 +81,33 @@ async fn wait(
             biased;
             answer = flight.answer() => return judge(answer, flight.reached(), redactor),
             () = progress.notified() => deadline = last.min(Instant::now() + limit),
-            () = cancel.cancelled() => return Err(match flight.give_up("cancelled by the caller") {
+            () = cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,
-            }),
-            () = sleep_until(deadline) => return Err(match flight.give_up("no answer in time") {
+            }.into(),
+            () = sleep_until(deadline) => return match flight.give_up("no answer in time") {
                 Reached::No => not_taken(began.elapsed()),
-                Reached::Perhaps => CallFailure::TimedOut(began.elapsed()),
-            }),
+                Reached::Perhaps => CallFailure::TimedOut { limit, waited: began.elapsed() },
+            }.into(),
         }
     }
 }
 
-fn judge(answer: Answer, reached: Reached, redactor: &Redactor) -> Result<Reply, CallFailure> {
+fn judge(answer: Answer, reached: Reached, redactor: &Redactor) -> Sent {
     let clean = |text: &str| redactor.redact(&crate::text::clean(text)).as_ref().into();
-    match answer {
+    Sent::Over(match answer {
+        Answer::Undelivered(lack) if lack.fault == Fault::Session => return Sent::SessionLost,
         Answer::Result(result) => Ok(Reply::Result(result)),
         Answer::Error(error) => Ok(Reply::Error { code: error.code, message: clean(&error.message) }),
-        Answer::Undelivered(Reached::No, reason) => Err(CallFailure::NotSent(clean(&reason))),
-        Answer::Undelivered(Reached::Perhaps, reason) => Err(CallFailure::Lost(clean(&reason))),
+        Answer::Undelivered(lack) => Err(match lack.reached {
+            Reached::No => CallFailure::NotSent(clean(&lack.reason)),
+            Reached::Perhaps => CallFailure::Lost(clean(&lack.reason)),
+        }),
         Answer::Ended(reason) => Err(match reached {
             Reached::No => CallFailure::NotSent(clean(&reason)),
             Reached::Perhaps => CallFailure::Lost(clean(&reason)),
         }),
-    }
+    })
 }
 
 fn not_taken(limit: Duration) -> CallFailure {

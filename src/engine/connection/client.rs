@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::link::{Frame, Ticket};
-use super::message::{self, Incoming, LinkEnd, Reached, RpcError};
+use super::flight::{InFlight, LinkOver};
+use super::known::KnownTools;
+use super::link::{Carriage, Frame, Ticket};
+use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
 use crate::engine::status::Era;
 
 /// A client on one link. Clones share it.
@@ -22,25 +25,38 @@ pub(super) struct Client(Arc<Inner>);
 
 struct Inner {
     outgoing: mpsc::Sender<Frame>,
+    carriage: Carriage,
     next_id: AtomicU64,
     state: Mutex<State>,
     end: OnceLock<LinkEnd>,
     ended: CancellationToken,
     tools_changed: Notify,
+    session_lost: Notify,
+    suspected: Notify,
 }
 
-#[derive(Default)]
 struct State {
     pending: HashMap<u64, Pending>,
     era: Option<Era>,
     /// Set once the link is over: requests fail with this.
     closed: Option<Arc<str>>,
+    /// What was listed last.
+    tools: Arc<KnownTools>,
+    /// When something last came from the server.
+    heard: Instant,
+    /// When a call was last made.
+    called: Option<Instant>,
+    /// Counts the sessions on this link.
+    epoch: u64,
+    /// The present session is refused.
+    lost: bool,
 }
 
 struct Pending {
     reply: oneshot::Sender<Answer>,
     progress: Arc<Notify>,
     role: Role,
+    epoch: u64,
 }
 
 /// What a request is for; this decides what becomes of it when its answer is odd or not waited for.
@@ -59,22 +75,35 @@ pub(super) enum Answer {
     Result(Box<RawValue>),
     /// The `error` member.
     Error(RpcError),
-    /// The link could not deliver it.
-    Undelivered(Reached, String),
+    /// The link got no answer to it.
+    Undelivered(Lack),
     /// The link ended first; the text says how.
     Ended(Arc<str>),
 }
 
 impl Client {
     /// A client that writes to `outgoing`; [`Self::run`] has to run beside it.
-    pub fn new(outgoing: mpsc::Sender<Frame>) -> Self {
+    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage) -> Self {
+        let state = State {
+            pending: HashMap::new(),
+            era: None,
+            closed: None,
+            tools: Arc::default(),
+            heard: Instant::now(),
+            called: None,
+            epoch: 0,
+            lost: false,
+        };
         Self(Arc::new(Inner {
             outgoing,
+            carriage,
             next_id: AtomicU64::new(1),
-            state: Mutex::default(),
+            state: Mutex::new(state),
             end: OnceLock::new(),
             ended: CancellationToken::new(),
             tools_changed: Notify::new(),
+            session_lost: Notify::new(),
+            suspected: Notify::new(),
         }))
     }
 
@@ -83,13 +112,13 @@ impl Client {
         // Set in any case, also when a task of the link or this one panics.
         let _end = EndOnDrop(self.clone());
         while let Some(message) = incoming.recv().await {
+            self.note_heard(&message);
             match message {
                 Incoming::Response { id, outcome } => self.settle(id, outcome),
                 Incoming::Request { id, method } => self.answer_server(&id, &method),
                 Incoming::Notification { method, params } => self.hear(&method, params.as_deref()),
-                Incoming::Undelivered { id, reached, reason } => {
-                    self.deliver(id, Answer::Undelivered(reached, reason));
-                }
+                Incoming::Undelivered { id, lack } => self.undelivered(id, lack),
+                Incoming::Suspect => self.0.suspected.notify_one(),
                 Incoming::End(end) => return self.end(end),
             }
         }
@@ -103,6 +132,65 @@ impl Client {
     /// The era, once it is settled.
     pub fn era(&self) -> Option<Era> {
         self.lock().era
+    }
+
+    /// What carries the messages.
+    pub fn carriage(&self) -> Carriage {
+        self.0.carriage
+    }
+
+    /// The tools of the last complete listing.
+    pub fn tools(&self) -> Arc<KnownTools> {
+        self.lock().tools.clone()
+    }
+
+    /// Remembers a complete listing.
+    pub fn set_tools(&self, tools: KnownTools) {
+        self.lock().tools = Arc::new(tools);
+    }
+
+    /// Notes that a call is made: an endpoint in use is looked after more closely.
+    pub fn note_call(&self) {
+        self.lock().called = Some(Instant::now());
+    }
+
+    /// When a call was last made.
+    pub fn last_call(&self) -> Option<Instant> {
+        self.lock().called
+    }
+
+    /// When something last came from the server.
+    pub fn last_heard(&self) -> Instant {
+        self.lock().heard
+    }
+
+    /// Waits until something says that the server may be gone.
+    pub async fn suspected(&self) {
+        self.0.suspected.notified().await;
+    }
+
+    /// True while the server refuses our session and no other one was made.
+    pub fn is_session_lost(&self) -> bool {
+        self.lock().lost
+    }
+
+    /// Waits until the server refuses our session.
+    pub async fn session_lost(&self) {
+        while !self.is_session_lost() {
+            self.0.session_lost.notified().await;
+        }
+    }
+
+    /// A new session was made on this link.
+    pub fn renewed(&self) {
+        let mut state = self.lock();
+        state.epoch += 1;
+        state.lost = false;
+    }
+
+    /// Requests on their way.
+    pub fn in_flight(&self) -> usize {
+        self.lock().pending.len()
     }
 
     /// Why the link ended; waits for that.
@@ -155,10 +243,12 @@ impl Client {
             if let Some(reason) = &state.closed {
                 let _ = reply.send(Answer::Ended(reason.clone()));
             } else {
-                state.pending.insert(id, Pending { reply, progress: progress.clone(), role });
+                let epoch = state.epoch;
+                state.pending.insert(id, Pending { reply, progress: progress.clone(), role, epoch });
             }
         }
-        let frame = Frame { text: message::request(id, method, &params(id)), ticket: Some(ticket.clone()) };
+        let text = message::request(id, method, &params(id));
+        let frame = Frame { ticket: Some(ticket.clone()), ..Frame::plain(text) };
         (InFlight { client: self.clone(), id, ticket, receiver, progress, role, over: false }, frame)
     }
 
@@ -174,7 +264,8 @@ impl Client {
     pub async fn request(&self, role: Role, method: &str, params: impl FnOnce(u64) -> String) -> Answer {
         let (mut flight, frame) = self.prepare(role, method, params);
         if self.queue(frame).await.is_err() {
-            return Answer::Undelivered(Reached::No, "the connection is over".to_owned());
+            let reason = "the connection is over".to_owned();
+            return Answer::Undelivered(Lack { reached: Reached::No, fault: Fault::Broken, reason });
         }
         flight.answer().await
     }
@@ -195,6 +286,29 @@ impl Client {
         } else {
             tracing::debug!("answer_without_request");
         }
+    }
+
+    fn note_heard(&self, message: &Incoming) {
+        let answered = match message {
+            Incoming::Undelivered { lack, .. } => !matches!(lack.fault, Fault::Unreachable | Fault::Broken),
+            Incoming::Suspect | Incoming::End(_) => false,
+            _ => true,
+        };
+        if answered {
+            self.lock().heard = Instant::now();
+        }
+    }
+
+    fn undelivered(&self, id: u64, lack: Lack) {
+        if lack.fault == Fault::Session {
+            let mut state = self.lock();
+            // Requests of an earlier session may be refused long after there is another one.
+            if state.pending.get(&id).is_some_and(|pending| pending.epoch == state.epoch) {
+                state.lost = true;
+                self.0.session_lost.notify_one();
+            }
+        }
+        self.deliver(id, Answer::Undelivered(lack));
     }
 
     fn deliver(&self, id: u64, answer: Answer) {
@@ -244,7 +358,8 @@ impl Client {
         self.0.ended.cancel();
     }
 
-    fn abandon(&self, id: u64, ticket: &Ticket, role: Role, reason: &str) -> Reached {
+    /// Gives a request up: not sent any more where it still waits, announced where it may have arrived.
+    pub(super) fn abandon(&self, id: u64, ticket: &Ticket, role: Role, reason: &str) -> Reached {
         let was_pending = self.lock().pending.remove(&id).is_some();
         if ticket.withdraw() {
             return Reached::No;
@@ -277,61 +392,10 @@ impl Client {
     }
 }
 
-/// The link is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct LinkOver;
-
 struct EndOnDrop(Client);
 
 impl Drop for EndOnDrop {
     fn drop(&mut self) {
         self.0.end(LinkEnd::Internal);
-    }
-}
-
-/// A request whose answer is waited for. Dropping it gives the request up.
-pub(super) struct InFlight {
-    client: Client,
-    id: u64,
-    ticket: Arc<Ticket>,
-    receiver: oneshot::Receiver<Answer>,
-    progress: Arc<Notify>,
-    role: Role,
-    over: bool,
-}
-
-impl InFlight {
-    /// What becomes of the request. Never comes back a second time.
-    pub async fn answer(&mut self) -> Answer {
-        if self.over {
-            return std::future::pending().await;
-        }
-        let answer = (&mut self.receiver).await;
-        self.over = true;
-        answer.unwrap_or_else(|_| Answer::Ended("the connection has ended".into()))
-    }
-
-    /// Notified at each sign of progress.
-    pub fn progress(&self) -> Arc<Notify> {
-        self.progress.clone()
-    }
-
-    /// Whether the request can have reached the other side; if not, from now on it cannot.
-    pub fn reached(&self) -> Reached {
-        if self.ticket.withdraw() { Reached::No } else { Reached::Perhaps }
-    }
-
-    /// Gives the request up, telling the server why, and says whether it can have reached it.
-    pub fn give_up(mut self, reason: &str) -> Reached {
-        self.over = true;
-        self.client.abandon(self.id, &self.ticket, self.role, reason)
-    }
-}
-
-impl Drop for InFlight {
-    fn drop(&mut self) {
-        if !self.over {
-            self.client.abandon(self.id, &self.ticket, self.role, "no longer wanted");
-        }
     }
 }

@@ -13,6 +13,7 @@ use super::ConnectionSpec;
 use super::failure::Trouble;
 use super::handshake::{self, HandshakeError, Settled};
 use super::lines::LineSink;
+use super::link::Carriage;
 use super::message::LinkEnd;
 use super::session::Session;
 use super::tools::{self, ToolSupport};
@@ -41,11 +42,13 @@ pub(super) struct StartError {
     /// True when one more start with `initialize` alone may end differently: the probe killed the server, or it
     /// locked on an era.
     pub try_legacy: bool,
+    /// What the server had said about itself by then.
+    pub facts: Option<PeerFacts>,
 }
 
 impl From<Trouble> for StartError {
     fn from(trouble: Trouble) -> Self {
-        Self { trouble, try_legacy: false }
+        Self { trouble, try_legacy: false, facts: None }
     }
 }
 
@@ -63,7 +66,7 @@ pub(super) async fn establish(
     let (settled, end) = beside(session, timeout(limit, handshake::settle(&client, known, patience))).await;
     let settled = match settled {
         Ok(Ok(settled)) => settled,
-        Ok(Err(error)) => return Err(judge(error, end)),
+        Ok(Err(error)) => return Err(judge(error, end, client.carriage())),
         Err(_elapsed) => return Err(Trouble::ConnectTimedOut.into()),
     };
     let facts = facts(sink, &settled, session.pid(), began.elapsed());
@@ -72,23 +75,28 @@ pub(super) async fn establish(
     tracing::info!(server = %spec.name, server_name, era, %revision, "server_initialized");
 
     let (listing, end) = beside(session, timeout(limit, tools::list(&client, settled.era, settled.tools))).await;
-    match (listing, end) {
-        (Ok(Ok(listing)), _) => Ok(Established { facts, listing, support: settled.tools }),
-        (Ok(Err(_)), Some(end)) => Err(Trouble::Ended(end).into()),
-        (Ok(Err(reason)), None) => Err(Trouble::Listing(reason).into()),
-        (Err(_elapsed), _) => Err(Trouble::ListTimedOut.into()),
-    }
+    let trouble = match (listing, end) {
+        (Ok(Ok(listing)), _) => return Ok(Established { facts, listing, support: settled.tools }),
+        (Ok(Err(_)), Some(end)) => Trouble::Ended(end),
+        (Ok(Err(reason)), None) => Trouble::Listing(reason),
+        (Err(_elapsed), _) => Trouble::ListTimedOut,
+    };
+    Err(StartError { facts: Some(facts), ..trouble.into() })
 }
 
-fn judge(error: HandshakeError, end: Option<LinkEnd>) -> StartError {
+fn judge(error: HandshakeError, end: Option<LinkEnd>, carriage: Carriage) -> StartError {
     let try_legacy = matches!(error, HandshakeError::Ended { probing: true, .. } | HandshakeError::Locked(_));
     let trouble = match (error, end) {
         (HandshakeError::Ended { .. }, Some(end)) => Trouble::Ended(end),
         (error, _) => Trouble::Handshake(error),
     };
-    // A message over the limit or refused credentials were not the probe's fault.
-    let by_itself = !matches!(trouble, Trouble::Ended(LinkEnd::TooLarge(_) | LinkEnd::Unauthorized(_)));
-    StartError { trouble, try_legacy: try_legacy && by_itself }
+    // A message over the limit, refused credentials, an endpoint that cannot be reached: not the probe's fault.
+    let by_itself = match &trouble {
+        Trouble::Ended(LinkEnd::TooLarge(_) | LinkEnd::Unauthorized(_)) => false,
+        Trouble::Ended(LinkEnd::Broken(_)) => carriage == Carriage::Streams,
+        _ => true,
+    };
+    StartError { trouble, try_legacy: try_legacy && by_itself, facts: None }
 }
 
 /// Does `work` while the session lasts; when the session ends first, its requests fail, and so does the work.

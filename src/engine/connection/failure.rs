@@ -123,9 +123,6 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
             let step = "check the credentials in its headers".to_owned();
             return (FailureKind::Unauthorized, reason.clone(), Some(step));
         }
-        LinkEnd::SessionLost => {
-            return (FailureKind::Transport, "the server no longer knows our session".to_owned(), None);
-        }
         LinkEnd::Internal => return (FailureKind::Internal, "a task of this program ended early".to_owned(), None),
         LinkEnd::Closed | LinkEnd::Broken(_) => {}
     }
@@ -139,9 +136,14 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
     }
     match end {
         LinkEnd::Broken(reason) => {
-            let step =
-                reason.starts_with("cannot connect").then(|| "check its url, and that the server runs".to_owned());
-            (FailureKind::Transport, reason.clone(), step)
+            let step = match reason.as_str() {
+                reason if reason.starts_with("cannot connect") => Some("check its url, and that the server runs"),
+                reason if reason.contains("redirects to") => {
+                    Some("set its url to where it redirects to, if you trust it")
+                }
+                _ => None,
+            };
+            (FailureKind::Transport, reason.clone(), step.map(str::to_owned))
         }
         _ => (FailureKind::Transport, "it closed its output and kept running".to_owned(), None),
     }

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::client::{Answer, Client, InFlight, Role};
-use super::message::{self, RpcError};
+use super::client::{Answer, Client, Role};
+use super::flight::InFlight;
+use super::message::{self, Fault, RpcError};
 use super::protocol::{self, LEGACY, MODERN};
 use super::tools::ToolSupport;
 use crate::engine::status::Era;
@@ -116,7 +117,7 @@ async fn race(client: &Client, mut probe: InFlight) -> Result<Settled, Handshake
                     // A late refusal says nothing while `initialize` is still out.
                     Answer::Error(error) => refused_probe = Some(error),
                     Answer::Result(_) => refused_probe = Some(unusable()),
-                    Answer::Undelivered(_, reason) => return Err(ended(false, reason.into())),
+                    Answer::Undelivered(lack) => return Err(ended(false, lack.reason.into())),
                     Answer::Ended(reason) => return Err(ended(true, reason)),
                 }
             },
@@ -162,7 +163,9 @@ fn judge_probe(answer: Answer) -> Result<Verdict, HandshakeError> {
         }
         Answer::Error(error) if matches!(error.code, -32020 | -32021) => Err(refused("server/discover", &error)),
         Answer::Error(error) => Ok(Verdict::Legacy(Some(error))),
-        Answer::Undelivered(_, reason) => Err(ended(true, reason.into())),
+        // An endpoint that does not know the question, or stumbles over it; that is what legacy ones do.
+        Answer::Undelivered(lack) if matches!(lack.fault, Fault::Status(_)) => Ok(Verdict::Legacy(None)),
+        Answer::Undelivered(lack) => Err(ended(true, lack.reason.into())),
         Answer::Ended(reason) => Err(ended(true, reason)),
     }
 }
@@ -211,7 +214,7 @@ async fn finish(client: &Client, answer: Answer) -> Result<Settled, HandshakeErr
     let result = match answer {
         Answer::Result(result) => result,
         Answer::Error(error) => return Err(refused("initialize", &error)),
-        Answer::Undelivered(_, reason) => return Err(ended(false, reason.into())),
+        Answer::Undelivered(lack) => return Err(ended(false, lack.reason.into())),
         Answer::Ended(reason) => return Err(ended(false, reason)),
     };
     let result: Value = serde_json::from_str(result.get())

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use http::{HeaderName, HeaderValue};
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
@@ -17,6 +18,8 @@ pub(super) const QUEUE: usize = 64;
 
 /// Both ends of a link, and what keeps it going.
 pub(super) struct Link {
+    /// What it runs over.
+    pub carriage: Carriage,
     /// Messages to the other side.
     pub outgoing: mpsc::Sender<Frame>,
     /// Messages from it; the last one is [`Incoming::End`].
@@ -35,12 +38,23 @@ pub(super) struct Frame {
     pub text: String,
     /// For requests that must not be sent once they are given up.
     pub ticket: Option<Arc<Ticket>>,
+    /// Arguments that an endpoint wants to see among the headers; pipes have none.
+    pub mirrored: Vec<(HeaderName, HeaderValue)>,
+}
+
+/// What carries a link's messages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Carriage {
+    /// Byte streams: a child's pipes.
+    Streams,
+    /// Requests to an endpoint.
+    Http,
 }
 
 impl Frame {
     /// A message that goes out in any case.
     pub fn plain(text: String) -> Self {
-        Self { text, ticket: None }
+        Self { text, ticket: None, mirrored: Vec::new() }
     }
 
     /// True when this message is to be written now; from here on it counts as sent.
@@ -76,12 +90,12 @@ mod tests {
     #[test]
     fn a_request_is_either_sent_or_withdrawn() {
         let ticket = Arc::new(Ticket::default());
-        let frame = Frame { text: String::new(), ticket: Some(ticket.clone()) };
+        let frame = Frame { ticket: Some(ticket.clone()), ..Frame::plain(String::new()) };
         assert!(frame.depart());
         assert!(!ticket.withdraw(), "it has left");
 
         let ticket = Arc::new(Ticket::default());
-        let frame = Frame { text: String::new(), ticket: Some(ticket.clone()) };
+        let frame = Frame { ticket: Some(ticket.clone()), ..Frame::plain(String::new()) };
         assert!(ticket.withdraw());
         assert!(ticket.withdraw(), "again is the same");
         assert!(!frame.depart(), "what was taken back is not written");

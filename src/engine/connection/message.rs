@@ -33,15 +33,15 @@ pub(super) enum Incoming {
         /// Its parameters.
         params: Option<Box<RawValue>>,
     },
-    /// The link could not deliver one of our requests; the link itself lives on.
+    /// The link got no answer to one of our requests; the link itself lives on.
     Undelivered {
         /// Our request.
         id: u64,
-        /// Whether the other side can have acted on it.
-        reached: Reached,
-        /// Why.
-        reason: String,
+        /// Why, and what that means.
+        lack: Lack,
     },
+    /// Something broke off that should not: the other side may be gone.
+    Suspect,
     /// The link is over; nothing follows.
     End(LinkEnd),
 }
@@ -55,6 +55,30 @@ pub(super) enum Reached {
     Perhaps,
 }
 
+/// Why a request has no answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Lack {
+    /// Whether the other side can have acted on it.
+    pub reached: Reached,
+    /// What happened.
+    pub fault: Fault,
+    /// The same for people, neither cleaned nor redacted.
+    pub reason: String,
+}
+
+/// What happened to a request that has no answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// The other side does not know our session (any more), and refused it for that.
+    Session,
+    /// No connection could be made.
+    Unreachable,
+    /// It was answered with this HTTP status and nothing better.
+    Status(u16),
+    /// Anything else: the connection broke off, the answer is unusable.
+    Broken,
+}
+
 /// Why a link is over.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum LinkEnd {
@@ -66,8 +90,6 @@ pub(super) enum LinkEnd {
     TooLarge(usize),
     /// The other side wants other credentials.
     Unauthorized(String),
-    /// The other side no longer knows our session; a new handshake makes another.
-    SessionLost,
     /// A task of ours ended without a word.
     Internal,
 }

@@ -8,7 +8,8 @@
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
 //! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
-//! | `client`, `link`, `message`, `protocol` | requests and answers, and their text |
+//! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
+//! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
 //! | `stdio`, `environment`, [`reaper`] | children: their environment, their groups, their end |
 //! | `stderr`, `lines`, `failure`, `cause` | what people read about it |
@@ -21,14 +22,18 @@ mod client;
 mod environment;
 mod establish;
 mod failure;
+mod flight;
 mod handshake;
 mod http;
+mod known;
 mod lines;
 mod link;
 mod message;
 mod orders;
 mod outbox;
 mod protocol;
+mod pulse;
+mod reach;
 pub mod reaper;
 mod refresh;
 mod session;
@@ -46,9 +51,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::reach::Availability;
 use super::gate::Dispatch;
 use super::snapshot::LineKind;
 use super::status::{ConnectionStatus, Era, PeerFacts};
@@ -184,11 +190,25 @@ pub enum CallFailure {
     #[error("{0}")]
     Lost(Arc<str>),
     /// It was sent and not answered in time; a cancellation notice was sent: the outcome is unknown.
-    #[error("did not answer within {} s", .0.as_secs_f64())]
-    TimedOut(Duration),
+    #[error("{}", timed_out(*limit, *waited))]
+    TimedOut {
+        /// The limit for one call without progress.
+        limit: Duration,
+        /// How long it was waited for; longer than the limit when there was progress.
+        waited: Duration,
+    },
     /// The caller gave up after it was sent; a cancellation notice was sent: the outcome is unknown.
     #[error("cancelled by the caller")]
     Cancelled,
+}
+
+fn timed_out(limit: Duration, waited: Duration) -> String {
+    let (limit, waited) = (limit.as_secs_f64(), waited.as_secs_f64());
+    if waited < limit + 0.5 {
+        return format!("did not answer within {limit} s");
+    }
+    let most = limit * f64::from(call::MOST_EXTENSION);
+    format!("did not answer within {waited:.0} s (its limit is {limit} s; progress extends it to at most {most} s)")
 }
 
 /// What a person can ask of a connection.
@@ -207,44 +227,24 @@ pub enum Control {
 pub struct Connection {
     control: mpsc::Sender<Control>,
     current: watch::Receiver<Availability>,
+    /// Asks for an attempt to connect, now.
+    wake: Arc<Notify>,
     request_timeout: Duration,
     redactor: Redactor,
 }
 
-/// What a call finds.
-#[derive(Clone)]
-enum Availability {
-    /// A server that can be called.
-    Ready(client::Client),
-    /// None; the text says what it is instead.
-    Down(Arc<str>),
-}
-
-impl fmt::Debug for Availability {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ready(_) => f.write_str("Ready"),
-            Self::Down(reason) => write!(f, "Down({reason})"),
-        }
-    }
-}
-
 impl Connection {
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
-    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told. It
-    /// is never sent twice.
+    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told.
+    ///
+    /// It runs at most once. A call that an endpoint refused because it forgot our session is sent once more on the new
+    /// session, if the tool's definition is the same there. A call to an endpoint that is backing off starts one attempt
+    /// to connect at once (at most one each second) and waits for how that ends.
     ///
     /// # Errors
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        let available = self.current.borrow().clone();
-        match available {
-            Availability::Ready(client) if !client.is_over() => {
-                call::run(&client, self.request_timeout, &self.redactor, &dispatch, &cancel).await
-            }
-            Availability::Ready(_) => Err(CallFailure::NotRunning("the server is not running: it just ended".into())),
-            Availability::Down(reason) => Err(CallFailure::NotRunning(reason)),
-        }
+        reach::Way::new(self, &dispatch, &cancel).go().await
     }
 
     /// Asks for a change of state; what comes of it is told by [`ConnectionEvent::Status`]. False when too many
@@ -264,9 +264,10 @@ pub fn start(
 ) -> (Connection, tokio::task::JoinHandle<()>) {
     let (control, requests) = mpsc::channel(8);
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
-    let connection =
-        Connection { control, current, request_timeout: spec.request_timeout, redactor: spec.redactor.clone() };
-    let orders = orders::Orders::new(requests, shutdown);
+    let wake = Arc::new(Notify::new());
+    let (request_timeout, redactor) = (spec.request_timeout, spec.redactor.clone());
+    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor };
+    let orders = orders::Orders::new(requests, shutdown, wake);
     let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
     let task = tokio::spawn(supervisor.run(initially, orders));
     (connection, task)

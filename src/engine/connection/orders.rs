@@ -1,6 +1,8 @@
 //! What a supervisor is told to do: by a person through the handle, and by the engine going down.
 
-use tokio::sync::mpsc;
+use std::sync::Arc;
+
+use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::Control;
@@ -9,6 +11,7 @@ use super::Control;
 pub(super) struct Orders {
     requests: mpsc::Receiver<Control>,
     shutdown: CancellationToken,
+    wake: Arc<Notify>,
 }
 
 /// One order.
@@ -22,13 +25,18 @@ pub(super) enum Order {
 
 impl Orders {
     /// Orders from a handle and from the engine.
-    pub fn new(requests: mpsc::Receiver<Control>, shutdown: CancellationToken) -> Self {
-        Self { requests, shutdown }
+    pub fn new(requests: mpsc::Receiver<Control>, shutdown: CancellationToken, wake: Arc<Notify>) -> Self {
+        Self { requests, shutdown, wake }
     }
 
     /// Cancelled when everything goes down.
     pub fn shutdown(&self) -> &CancellationToken {
         &self.shutdown
+    }
+
+    /// Calls use this to ask for an attempt to connect.
+    pub fn wake(&self) -> Arc<Notify> {
+        self.wake.clone()
     }
 
     /// Waits for the next order. Dropping it loses none.

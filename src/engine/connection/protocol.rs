@@ -69,6 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn we_speak_every_revision_that_the_protocol_crate_knows() {
+        let ours: Vec<&str> = LEGACY.iter().rev().chain(&MODERN).copied().collect();
+        let theirs: Vec<&str> =
+            rmcp::model::ProtocolVersion::KNOWN_VERSIONS.iter().map(rmcp::model::ProtocolVersion::as_str).collect();
+        assert_eq!(ours, theirs);
+    }
+
+    #[test]
     fn arguments_keep_their_bytes_and_meta_follows_the_era() {
         let odd = r#"{"n":1.10,"big":12345678901234567890,"e":"\u00e9"}"#;
         let legacy = call(Era::Legacy, "a\"b", odd, 9);

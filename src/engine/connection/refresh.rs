@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::client::{Answer, Client, Role};
 use super::outbox::Outbox;
@@ -24,6 +24,8 @@ const REST: Duration = Duration::from_secs(1);
 /// Time before an ended subscription is asked for again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// A subscription that lasted for this long was a good one.
+const GROWN_UP: Duration = Duration::from_secs(20);
 
 /// Tells `outbox` each new listing, until dropped.
 pub(super) async fn run(spec: Arc<ConnectionSpec>, client: Client, support: ToolSupport, outbox: Outbox) -> Infallible {
@@ -64,13 +66,14 @@ async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallibl
     }
     let mut pause = FIRST_PAUSE;
     loop {
+        let began = Instant::now();
         match client.request(Role::Ordinary, "subscriptions/listen", |_| protocol::listen()).await {
             // Not offered after all, or the end of everything.
             Answer::Error(_) | Answer::Ended(_) => return std::future::pending().await,
-            Answer::Result(_) | Answer::Undelivered(..) => {}
+            Answer::Result(_) | Answer::Undelivered(_) => {}
         }
+        pause = if began.elapsed() >= GROWN_UP { FIRST_PAUSE } else { LONGEST_PAUSE.min(pause * 2) };
         sleep(pause).await;
-        pause = LONGEST_PAUSE.min(pause * 2);
         // Nobody told us what changed while there was no subscription.
         client.note_tools_changed();
     }

@@ -58,7 +58,7 @@ impl Session {
                 (None, wire::spawn(writer, reader, sink.clone()))
             }
         };
-        let client = Client::new(link.outgoing);
+        let client = Client::new(link.outgoing, link.carriage);
         let mut tasks = link.tasks;
         tasks.spawn(client.clone().run(link.incoming));
         Ok(Self { client, tasks, close: link.close, farewell: link.farewell, process, sink: sink.clone() })

@@ -9,33 +9,40 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::backoff::{Attempts, Next};
 use super::establish::{Established, establish};
 use super::failure::{self, Trouble};
+use super::known::KnownTools;
 use super::lines::LineSink;
+use super::link::Carriage;
 use super::message::LinkEnd;
 use super::orders::{Order, Orders};
 use super::outbox::Outbox;
+use super::reach::Availability;
 use super::session::{Remains, Session};
 use super::stdio::Exit;
 use super::tools::ToolSupport;
-use super::{Availability, ConnectionEvent, ConnectionSpec, Control, Initially, NamedEvent, TransportSpec, refresh};
+use super::{ConnectionEvent, ConnectionSpec, Control, Initially, NamedEvent, TransportSpec, pulse, refresh};
 use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
-use crate::engine::status::{ConnectionStatus, Era, Failure};
+use crate::engine::status::{ConnectionStatus, Era, Failure, PeerFacts};
 
 /// Servers that start at the same time, over all connections.
 static STARTS: Semaphore = Semaphore::const_new(8);
 /// A start gives its place to others after this time, when its process has long been made; it is not stopped by that.
 /// What the places keep apart is the making of processes, not the waiting for servers.
 const PLACE_TIME: Duration = Duration::from_millis(25);
+/// Shortest time between two attempts that calls asked for.
+const WAKE_REST: Duration = Duration::from_secs(1);
+
 /// What comes next.
 enum State {
     Start,
     Ready(Box<Session>, ToolSupport),
+    Renew(Box<Session>),
     Wait(Duration, u32, Failure),
     Rest(ConnectionStatus),
     Over,
@@ -52,6 +59,11 @@ pub(super) struct Supervisor {
     /// A start without the probe ended the same way: the probe is not what ends this server.
     probe_is_innocent: bool,
     attempts: Attempts,
+    /// What an endpoint listed last; `None` before it was ready and for servers that calls do not wait for.
+    tools: Option<Arc<KnownTools>>,
+    /// The present attempt is one that a call asked for.
+    woken: bool,
+    last_woken: Option<Instant>,
 }
 
 impl Supervisor {
@@ -66,7 +78,9 @@ impl Supervisor {
         let outbox = Outbox::new(spec.name.clone(), events, orders.shutdown().clone());
         let era = spec.known_era;
         let spec = Arc::new(spec);
-        Self { spec, outbox, current, sink, era, probe_is_innocent: false, attempts: Attempts::default() }
+        let attempts = Attempts::default();
+        let (probe_is_innocent, woken, tools, last_woken) = (false, false, None, None);
+        Self { spec, outbox, current, sink, era, probe_is_innocent, attempts, tools, woken, last_woken }
     }
 
     /// Runs until shutdown; afterwards no process is left.
@@ -97,6 +111,7 @@ impl Supervisor {
         match state {
             State::Start => self.start(orders).await,
             State::Ready(session, support) => self.watch(*session, support, orders).await,
+            State::Renew(session) => self.renew(*session, orders).await,
             State::Wait(delay, attempt, reason) => self.back_off((delay, attempt), reason, orders).await,
             State::Rest(status) => self.rest(status, orders).await,
             State::Over => State::Over,
@@ -140,6 +155,7 @@ impl Supervisor {
                 Err(order) => return self.stop(session, order).await,
                 Ok(Ok(established)) => return self.ready(session, established).await,
                 Ok(Err(error)) => {
+                    self.identify(error.facts).await;
                     let remains = session.take_down(&"the start failed".into()).await;
                     let ended = matches!(error.trouble, Trouble::Ended(_));
                     if error.try_legacy && again {
@@ -153,10 +169,45 @@ impl Supervisor {
         }
     }
 
+    /// A new handshake on a link whose session the server does not know any more. Requests of the old session stay on
+    /// their way meanwhile: each is answered, or refused by itself.
+    async fn renew(&mut self, mut session: Session, orders: &mut Orders) -> State {
+        self.status(ConnectionStatus::Starting { since: Timestamp::now() }).await;
+        self.log_start();
+        let (spec, sink) = (self.spec.clone(), self.sink.clone());
+        let renewed = tokio::select! {
+            biased;
+            order = orders.next_but_enable() => Err(order),
+            renewed = establish(&spec, &sink, &mut session, Some(Era::Legacy)) => Ok(renewed),
+        };
+        match renewed {
+            Err(order) => self.stop(session, order).await,
+            Ok(Ok(established)) => {
+                session.client.renewed();
+                self.ready(session, established).await
+            }
+            Ok(Err(error)) => {
+                self.identify(error.facts).await;
+                let remains = session.take_down(&"no new session could be made".into()).await;
+                self.failed(&error.trouble, &remains)
+            }
+        }
+    }
+
+    async fn identify(&mut self, facts: Option<PeerFacts>) {
+        if let Some(facts) = facts {
+            self.era = Some(facts.era);
+            self.outbox.send(ConnectionEvent::Identified(facts)).await;
+        }
+    }
+
     async fn ready(&mut self, session: Session, established: Established) -> State {
         let Established { facts, listing, support } = established;
-        self.era = Some(facts.era);
-        self.outbox.send(ConnectionEvent::Identified(facts)).await;
+        self.identify(Some(facts)).await;
+        self.woken = false;
+        if session.client.carriage() == Carriage::Http {
+            self.tools = Some(session.client.tools());
+        }
         refresh::log_listing(&self.spec, &listing);
         self.outbox.send(ConnectionEvent::Listed(listing)).await;
         self.current.send_replace(Availability::Ready(session.client.clone()));
@@ -168,15 +219,22 @@ impl Supervisor {
     async fn watch(&mut self, mut session: Session, support: ToolSupport, orders: &mut Orders) -> State {
         let since = Instant::now();
         let refresh = refresh::run(self.spec.clone(), session.client.clone(), support, self.outbox.clone());
-        let outcome = tokio::select! {
+        let client = session.client.clone();
+        let seen = tokio::select! {
             biased;
-            order = orders.next_but_enable() => Err(order),
-            end = session.ended() => Ok(end),
+            order = orders.next_but_enable() => Seen::Order(order),
+            (end, exit) = session.ended() => Seen::End(end, exit),
+            () = client.session_lost() => Seen::SessionLost,
             never = refresh => match never {},
+            reason = pulse::run(&client) => Seen::End(LinkEnd::Broken(reason), None),
         };
-        match outcome {
-            Err(order) => self.stop(session, order).await,
-            Ok((end, exit)) => self.ended(session, (end, exit), since).await,
+        if self.tools.is_some() {
+            self.tools = Some(client.tools());
+        }
+        match seen {
+            Seen::Order(order) => self.stop(session, order).await,
+            Seen::SessionLost => State::Renew(Box::new(session)),
+            Seen::End(end, exit) => self.ended(session, (end, exit), since).await,
         }
     }
 
@@ -190,10 +248,6 @@ impl Supervisor {
         tracing::warn!(server = %self.spec.name, reason = %short, "server_stopped_with_exit_status");
         self.status(ConnectionStatus::Stopping).await;
         let remains = session.take_down(&reason).await;
-        // The server is there, it only wants a new handshake. No loop of our own: it took a call to notice.
-        if matches!(trouble, Trouble::Ended(LinkEnd::SessionLost)) && self.spec.restart == RestartPolicy::OnFailure {
-            return State::Start;
-        }
         let reason = failure::describe(&self.spec, &trouble, exit, &remains.tail);
         let next = self.attempts.ended_after(healthy, random());
         self.next(next, &trouble, reason)
@@ -206,7 +260,9 @@ impl Supervisor {
             let lines = reason.tail.join("\n");
             tracing::error!(server = %self.spec.name, %lines, error = %reason.headline, "server_stderr_tail");
         }
-        let next = self.attempts.failed_to_start(random());
+        let asked_for = std::mem::take(&mut self.woken);
+        let next =
+            if asked_for { self.attempts.failed_extra(random()) } else { self.attempts.failed_to_start(random()) };
         self.next(next, trouble, reason)
     }
 
@@ -221,21 +277,45 @@ impl Supervisor {
 
     async fn back_off(&mut self, (delay, attempt): (Duration, u32), reason: Failure, orders: &mut Orders) -> State {
         let until = Timestamp::now().plus(delay);
-        let wake = Instant::now() + delay;
+        let due = Instant::now() + delay;
         self.status(ConnectionStatus::Backoff { until, attempt, reason }).await;
+        let wake = orders.wake();
         tokio::select! {
             biased;
             order = orders.next() => self.obey(order).await,
-            () = sleep_until(wake) => State::Start,
+            () = sleep_until(due) => State::Start,
+            () = self.woken_by(&wake) => State::Start,
         }
     }
 
     async fn rest(&mut self, status: ConnectionStatus, orders: &mut Orders) -> State {
         self.status(status.clone()).await;
-        match orders.next().await {
+        let wake = orders.wake();
+        let order = tokio::select! {
+            biased;
+            order = orders.next() => order,
+            () = self.woken_by(&wake) => return State::Start,
+        };
+        match order {
             // What was down on purpose or for a reason keeps saying so.
             Order::Shutdown if !matches!(status, ConnectionStatus::Stopped) => State::Over,
             order => self.obey(order).await,
+        }
+    }
+
+    /// Waits until a call asks for an attempt that it may have. Too soon after another, the asking is answered by
+    /// saying once more how things are.
+    async fn woken_by(&mut self, wake: &Notify) {
+        loop {
+            wake.notified().await;
+            let away = matches!(&*self.current.borrow(), Availability::Away(_));
+            let rested = self.last_woken.is_none_or(|last| last.elapsed() >= WAKE_REST);
+            if away && rested {
+                self.last_woken = Some(Instant::now());
+                self.woken = true;
+                return;
+            }
+            self.current.send_modify(|_| ());
         }
     }
 
@@ -267,7 +347,8 @@ impl Supervisor {
             Some(failure) => format!("{} is not running ({}): {}", self.spec.name, status.word(), failure.headline),
             None => format!("{} is not running: it is {}", self.spec.name, status.word()),
         };
-        self.current.send_replace(Availability::Down(reason.into()));
+        let found = Availability::of(&status, reason.into(), self.tools.as_ref(), self.spec.restart);
+        self.current.send_replace(found);
         // What the child said before comes before.
         self.sink.flush();
         self.outbox.send(ConnectionEvent::Status(status)).await;
@@ -291,6 +372,13 @@ impl Supervisor {
             self.sink.mark(&format!("started, process {pid}"));
         }
     }
+}
+
+/// What made a session stop being watched.
+enum Seen {
+    Order(Order),
+    End(LinkEnd, Option<Exit>),
+    SessionLost,
 }
 
 /// Keeps a place among the starting servers for a while; dropping it gives the place back at once.

@@ -9,9 +9,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::client::{Answer, Client, Role};
+use super::http::mirror;
+use super::known::KnownTools;
+use super::link::Carriage;
 use super::protocol;
 use crate::engine::status::Era;
 use crate::tool::Listing;
+use crate::tool::listing::RejectedTool;
 
 /// Pages that are read at most.
 const MAX_PAGES: usize = 100;
@@ -31,44 +35,61 @@ pub(super) enum ToolSupport {
     Unsaid,
 }
 
-/// Reads all pages of the tool list.
+/// Reads all pages of the tool list, and has the client remember what was read.
 ///
 /// # Errors
 /// What the server answered instead of a page, as a text that has not been cleaned.
 pub(super) async fn list(client: &Client, era: Era, support: ToolSupport) -> Result<Listing, String> {
-    let mut listing = Listing::default();
-    if support == ToolSupport::Absent {
-        return Ok(listing);
+    let mut reading = Reading {
+        listing: Listing::default(),
+        known: KnownTools::default(),
+        // Markings mean something only where there are headers, and only in the era that has them.
+        mirrors: client.carriage() == Carriage::Http && era == Era::Modern,
+    };
+    if support != ToolSupport::Absent {
+        read_pages(client, (era, support), &mut reading).await?;
     }
+    client.set_tools(reading.known);
+    Ok(reading.listing)
+}
+
+/// What has been read so far.
+struct Reading {
+    listing: Listing,
+    known: KnownTools,
+    mirrors: bool,
+}
+
+async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading: &mut Reading) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
         let params = protocol::list(era, cursor.as_deref());
         let page = match client.request(Role::Ordinary, "tools/list", |_| params).await {
             Answer::Result(page) => page,
-            Answer::Error(error) if error.code == -32601 && support == ToolSupport::Unsaid => return Ok(listing),
+            Answer::Error(error) if error.code == -32601 && support == ToolSupport::Unsaid => return Ok(()),
             Answer::Error(error) => return Err(format!("{} (code {})", error.message, error.code)),
-            Answer::Undelivered(_, reason) => return Err(reason),
+            Answer::Undelivered(lack) => return Err(lack.reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
         };
         let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
-        add_page(&mut listing, &page)?;
-        if listing.cut.is_some() {
-            return Ok(listing);
+        reading.add_page(&page)?;
+        if reading.listing.cut.is_some() {
+            return Ok(());
         }
         cursor = match page.next_cursor.and_then(|next| serde_json::from_str::<String>(next.get()).ok()) {
             Some(next) if !next.is_empty() => Some(next),
-            _ => return Ok(listing),
+            _ => return Ok(()),
         };
         if let Some(next) = &cursor
             && !seen.insert(next.clone())
         {
-            listing.cut = Some("the server handed out the same page cursor twice".into());
-            return Ok(listing);
+            reading.listing.cut = Some("the server handed out the same page cursor twice".into());
+            return Ok(());
         }
     }
-    listing.cut = Some(format!("the server's list has more than {MAX_PAGES} pages").into());
-    Ok(listing)
+    reading.listing.cut = Some(format!("the server's list has more than {MAX_PAGES} pages").into());
+    Ok(())
 }
 
 /// One page, its items still text: each is decoded for itself.
@@ -83,19 +104,38 @@ struct Page<'p> {
     next_cursor: Option<&'p RawValue>,
 }
 
-fn add_page(listing: &mut Listing, page: &Page<'_>) -> Result<(), String> {
-    match page.result_type.map(RawValue::get) {
-        None | Some("\"complete\"" | "null") => {}
-        Some(kind) => return Err(format!("the answer is of type {kind}, not a list")),
-    }
-    let items = page.tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
-    let Some(items) = items else { return Err("the answer holds no list of tools".to_owned()) };
-    for item in items {
-        if listing.tools.len() + listing.rejected.len() >= MAX_TOOLS {
-            listing.cut = Some(format!("the server lists more than {MAX_TOOLS} tools").into());
-            return Ok(());
+impl Reading {
+    fn add_page(&mut self, page: &Page<'_>) -> Result<(), String> {
+        match page.result_type.map(RawValue::get) {
+            None | Some("\"complete\"" | "null") => {}
+            Some(kind) => return Err(format!("the answer is of type {kind}, not a list")),
         }
-        listing.push_text(item.get());
+        let items = page.tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+        let Some(items) = items else { return Err("the answer holds no list of tools".to_owned()) };
+        for item in items {
+            if self.listing.tools.len() + self.listing.rejected.len() >= MAX_TOOLS {
+                self.listing.cut = Some(format!("the server lists more than {MAX_TOOLS} tools").into());
+                return Ok(());
+            }
+            self.add(item.get());
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn add(&mut self, item: &str) {
+        let index = self.listing.tools.len() + self.listing.rejected.len();
+        let before = self.listing.tools.len();
+        self.listing.push_text(item);
+        let Some(tool) = self.listing.tools.get(before).cloned() else { return };
+        let markings = if self.mirrors { mirror::markings(&tool.input_schema) } else { Ok(Vec::new()) };
+        match markings {
+            Ok(markings) => self.known.note(&tool.raw_name, item, markings),
+            Err(reason) => {
+                tracing::warn!(tool = %crate::text::visible(&tool.raw_name), %reason, "mcp_tool_refused");
+                self.listing.tools.truncate(before);
+                let name = Some(tool.raw_name.clone());
+                self.listing.rejected.push(RejectedTool { index, name, reason: reason.into() });
+            }
+        }
+    }
 }

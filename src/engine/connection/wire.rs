@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::lines::LineSink;
-use super::link::{Frame, Link, QUEUE};
+use super::link::{Carriage, Frame, Link, QUEUE};
 use super::message::{self, Incoming, LinkEnd};
 use crate::engine::snapshot::LineKind;
 
@@ -34,7 +34,7 @@ pub(super) fn spawn(
     let mut tasks = JoinSet::new();
     tasks.spawn(write_frames(writer, frames, messages.clone(), close.clone()));
     tasks.spawn(read_messages(reader, messages, noise));
-    Link { outgoing, incoming, tasks, close, farewell: None }
+    Link { carriage: Carriage::Streams, outgoing, incoming, tasks, close, farewell: None }
 }
 
 async fn write_frames(

@@ -38,6 +38,12 @@ impl Core {
         self.withdraw_stopped();
     }
 
+    /// A call ended: the other questions about its tool say so.
+    pub(super) fn refresh_histories(&mut self) {
+        let calls = &self.calls;
+        self.desk.refresh(|view| calls.history(&view.entry, view.arguments.digest()));
+    }
+
     /// A person's word on one question.
     pub(super) fn decide(&mut self, shown: Shown, verdict: Verdict) {
         self.dirty = true;

@@ -208,6 +208,10 @@ impl Core {
 
     fn control(&mut self, connection: &ConnectionName, control: Control) {
         let Some(server) = self.servers.iter().find(|server| server.declared.connection == *connection) else { return };
+        if control == Control::Restart && server.status == ConnectionStatus::Disabled {
+            self.notice(LogLevel::Warn, &format!("{connection} is disabled; enable it first"));
+            return;
+        }
         let taken = server.link.as_ref().map(|link| link.control(control));
         match taken {
             Some(true) => {}
@@ -267,6 +271,7 @@ impl Core {
             return;
         }
         self.cancels.remove(&id);
+        self.refresh_histories();
         let known = self.servers.iter().position(|known| Some(&known.declared.server) == server.as_ref());
         if let (Some(ran), Some(index)) = (ran, known)
             && let Some(server) = self.servers.get_mut(index)

@@ -276,6 +276,16 @@ impl Desk {
         }
     }
 
+    /// Brings what the questions say about earlier calls up to date.
+    pub fn refresh(&mut self, history: impl Fn(&ApprovalView) -> History) {
+        for pending in self.pending.values_mut() {
+            let now = history(&pending.view);
+            if now != pending.view.history {
+                pending.view = Arc::new(ApprovalView { history: now, ..(*pending.view).clone() });
+            }
+        }
+    }
+
     /// The questions, oldest first.
     pub fn views(&self) -> Vec<Arc<ApprovalView>> {
         self.pending.values().map(|pending| pending.view.clone()).collect()

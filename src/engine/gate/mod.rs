@@ -120,7 +120,9 @@ pub fn judge(case: &Case<'_>) -> Verdict {
     match (decision, case.consent) {
         (PolicyDecision::Allow, _) => allow(case.decider.clone()),
         (PolicyDecision::Deny, _) => refuse(format!("refused by policy: {by}")),
-        (PolicyDecision::Ask, Consent::Shell(user)) => allow(format!("shell:{user}").into()),
+        (PolicyDecision::Ask, Consent::Shell(user)) if case.attendance != Attendance::ReadOnly => {
+            allow(format!("shell:{user}").into())
+        }
         (PolicyDecision::Ask | PolicyDecision::Type, _) => match case.attendance {
             Attendance::Person => Verdict::Ask(tier(decision, case.class)),
             Attendance::ReadOnly => {

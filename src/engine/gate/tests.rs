@@ -166,7 +166,7 @@ fn verdicts_for_every_combination_of_decision_consent_and_attendance() {
         (Allow, none(), ["allow by policy", "allow by policy", "allow by policy"]),
         (Allow, shell(), ["allow by policy", "allow by policy", "allow by policy"]),
         (Ask, none(), ["ask Arm", "refuse", "refuse"]),
-        (Ask, shell(), ["allow by shell:root", "allow by shell:root", "allow by shell:root"]),
+        (Ask, shell(), ["allow by shell:root", "refuse", "allow by shell:root"]),
         (Type, none(), ["ask Type", "refuse", "refuse"]),
         (Type, shell(), ["ask Type", "refuse", "refuse"]),
         (Deny, none(), ["refuse", "refuse", "refuse"]),

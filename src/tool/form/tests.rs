@@ -1,3 +1,5 @@
+//! Drafts and checks of arguments.
+
 use serde_json::{Value, json};
 
 use super::{Problem, Unchecked, check, draft};

@@ -1,4 +1,5 @@
-//! The state of a decision: which key press counts, arming, typing a name, denying with a reason.
+//! The state of a decision: which key press counts, arming, typing a name, denying with a reason. What an approval
+//! would mean is in [`super::plan`]; the keys that change it are in [`super::change`].
 //!
 //! Time comes in with each key press; nothing here reads a clock. Nothing here knows what the card looks like.
 
@@ -6,10 +7,12 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use super::body::View;
 use super::ending::{Ending, Word};
 use super::field::Field;
-use super::{ARM_FROM, ARM_UNTIL, Card, KEY_REPEAT, Outcome, UNCONFIRMED, View};
-use crate::engine::command::{Command, Verdict};
+use super::plan::{Act, alike};
+use super::{ARM_FROM, ARM_UNTIL, Card, KEY_REPEAT, Outcome, UNCONFIRMED};
+use crate::engine::command::{Command, Shown, Verdict};
 use crate::engine::snapshot::{Snapshot, Tier};
 use crate::text;
 use crate::tui::intent::{Effect, Intent};
@@ -20,17 +23,26 @@ pub(super) enum Phase {
     /// Nothing has been pressed that counts.
     Asking,
     /// The first of two presses was at this moment.
-    Armed { at: Instant },
+    Armed { at: Instant, act: Act },
     /// The name of the tool is being typed.
     Typing(Field),
     /// The reason of a denial is being written.
-    Reason(Field),
+    Reason(Field, Whom),
     /// The press that decides was at this moment; it counts when no further key follows at once.
-    Committing { at: Instant },
+    Committing { at: Instant, act: Act },
     /// Handed to the engine; the snapshot has not confirmed it.
     Sent { word: Word, at: Instant },
     /// The question waits no more.
     Over(Ending),
+}
+
+/// Whom a denial is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Whom {
+    /// The question that is shown.
+    This,
+    /// All waiting questions about its tool.
+    AllOfTool,
 }
 
 /// A key press in time.
@@ -53,16 +65,18 @@ pub(super) enum Blocked {
     TooSmall,
     /// The end of the arguments has not been on screen.
     Unseen,
-    /// Only the arguments are on screen.
-    ArgumentsOnly,
+    /// The definition changed, and the difference has not been on screen.
+    ChangeUnseen,
+    /// Only a part of the card is on screen.
+    PartOnly,
 }
 
 impl Blocked {
     const fn message(self) -> Option<&'static str> {
         match self {
-            Self::Dead | Self::TooSmall | Self::Unseen => None,
+            Self::Dead | Self::TooSmall | Self::Unseen | Self::ChangeUnseen => None,
             Self::ReadOnly => Some("read-only: nobody can decide here"),
-            Self::ArgumentsOnly => Some("go back to the whole card first (d)"),
+            Self::PartOnly => Some("go back to the whole card first (Esc)"),
         }
     }
 }
@@ -86,19 +100,21 @@ impl Card {
             Some(Blocked::ReadOnly)
         } else if !self.frame.fits {
             Some(Blocked::TooSmall)
-        } else if !self.seen_end {
+        } else if !self.body.seen_end() {
             Some(Blocked::Unseen)
-        } else if self.view == View::Arguments {
-            Some(Blocked::ArgumentsOnly)
+        } else if self.shown.change.is_some() && !self.body.seen_change() {
+            Some(Blocked::ChangeUnseen)
+        } else if self.body.view != View::Whole {
+            Some(Blocked::PartOnly)
         } else {
             None
         }
     }
 
     /// Whether the first of two presses still holds.
-    pub(super) fn armed(&self, at: Instant) -> Option<Instant> {
-        match self.phase {
-            Phase::Armed { at: armed } if at.saturating_duration_since(armed) <= ARM_UNTIL => Some(armed),
+    pub(super) fn armed(&self, at: Instant) -> Option<(Instant, &Act)> {
+        match &self.phase {
+            Phase::Armed { at: armed, act } if at.saturating_duration_since(*armed) <= ARM_UNTIL => Some((*armed, act)),
             _ => None,
         }
     }
@@ -113,78 +129,134 @@ impl Card {
         if press.key.kind == KeyEventKind::Release {
             return Outcome::default();
         }
-        if let Phase::Committing { at } = self.phase {
-            if intent == Some(Intent::Approve) && press.at.saturating_duration_since(at) >= KEY_REPEAT {
+        if let Phase::Committing { at, act } = &self.phase {
+            if intent == Some(key_of(act)) && press.at.saturating_duration_since(*at) >= KEY_REPEAT {
                 return self.commit_when_due(press.at, snapshot);
             }
             self.phase = Phase::Asking;
-            self.message = Some("a key followed at once: nothing was decided");
+            self.message = Some("a key followed at once: nothing was decided".into());
             if press.repeat {
                 return Outcome::default();
             }
         }
-        if intent != Some(Intent::Approve) && matches!(self.phase, Phase::Armed { .. }) {
+        if let Phase::Armed { act, .. } = &self.phase
+            && intent != Some(key_of(act))
+        {
             self.phase = Phase::Asking;
         }
         match intent {
-            Some(Intent::Approve) => return self.approve(press, snapshot),
-            Some(Intent::Deny) => self.begin_denial(press, snapshot),
+            Some(Intent::Approve) => return self.approve(Act::One, press, snapshot),
+            Some(Intent::ApproveAll) => return self.approve_all(press, snapshot),
+            Some(Intent::Deny) => self.begin_denial(Whom::This, press, snapshot),
+            Some(Intent::DenyAll) => self.begin_denial(Whom::AllOfTool, press, snapshot),
+            Some(Intent::Back) if self.body.view != View::Whole => self.turn(self.body.view),
             Some(Intent::Back) => return Outcome { close: true, effects: Vec::new() },
             Some(intent @ (Intent::Next | Intent::Previous)) => match self.neighbour(intent, snapshot) {
                 Some(other) => {
+                    self.note_peek(press.at);
                     self.show(other, press.at);
                     self.layout(self.frame.screen, snapshot);
                 }
-                None => self.message = Some("no other call is waiting"),
+                None => self.message = Some("no other call is waiting".into()),
             },
-            Some(Intent::AllArguments) => {
-                self.view = if self.view == View::Whole { View::Arguments } else { View::Whole };
-                self.measure_again();
-            }
-            Some(intent) => self.scroll_by(intent),
+            Some(intent) => return self.other_key(intent, press, snapshot),
             None => {}
         }
         Outcome::default()
     }
 
-    fn approve(&mut self, press: Press, snapshot: &Snapshot) -> Outcome {
+    fn approve(&mut self, act: Act, press: Press, snapshot: &Snapshot) -> Outcome {
         if self.is_settled(press.at) || press.repeat {
             return Outcome::default();
         }
         if let Some(blocked) = self.blocked(press.at, snapshot) {
             self.phase = Phase::Asking;
-            self.message = blocked.message();
+            self.message = blocked.message().map(Into::into);
             return Outcome::default();
         }
-        match (self.shown.tier, self.armed(press.at)) {
+        // All at once, or more than once, always takes two presses.
+        let tier = match self.shown.tier {
+            Tier::Press if act != Act::One || self.plan.remember.is_some() => Tier::Arm,
+            tier => tier,
+        };
+        let armed = self.armed(press.at).map(|(at, armed)| (at, *armed == act));
+        match (tier, armed) {
             (Tier::Type, _) => self.phase = Phase::Typing(Field::default()),
-            (Tier::Arm, None) => self.phase = Phase::Armed { at: press.at },
-            (Tier::Arm, Some(armed)) if press.at.saturating_duration_since(armed) < ARM_FROM => {}
-            (Tier::Press, _) | (Tier::Arm, Some(_)) if self.ticking => self.phase = Phase::Committing { at: press.at },
-            (Tier::Press, _) | (Tier::Arm, Some(_)) => return self.send(Word::Approve, Verdict::Approve, press.at),
+            (Tier::Arm, None) => self.phase = Phase::Armed { at: press.at, act },
+            (Tier::Arm, Some((_, false))) => {
+                self.phase = Phase::Armed { at: press.at, act };
+                self.message = Some("the waiting calls have changed: armed anew".into());
+            }
+            (Tier::Arm, Some((at, true))) if press.at.saturating_duration_since(at) < ARM_FROM => {}
+            (Tier::Press, _) | (Tier::Arm, Some(_)) if self.ticking => {
+                self.phase = Phase::Committing { at: press.at, act };
+            }
+            (Tier::Press, _) | (Tier::Arm, Some(_)) => return self.commit(act, press.at),
         }
         Outcome::default()
     }
 
+    /// All waiting calls of the tool, each of which has been looked at.
+    fn approve_all(&mut self, press: Press, snapshot: &Snapshot) -> Outcome {
+        self.note_peek(press.at);
+        if self.is_settled(press.at) || press.repeat {
+            return Outcome::default();
+        }
+        if !self.plan.is_plain() {
+            self.message = Some("an edit or something to remember is for one call: y, or take it back first".into());
+            return Outcome::default();
+        }
+        match self.peeked.batch(&self.shown, snapshot) {
+            Ok(all) => self.approve(Act::All(all), press, snapshot),
+            Err(why) => {
+                self.phase = Phase::Asking;
+                self.message = Some(why.into());
+                Outcome::default()
+            }
+        }
+    }
+
+    /// Notes that the shown question has been looked at, when it has: to its end, for longer than the dead time.
+    pub(super) fn note_peek(&mut self, at: Instant) {
+        let change = self.shown.change.is_none() || self.body.seen_change();
+        if at >= self.live_at && self.frame.fits && self.body.seen_end() && !self.body.is_edited() && change {
+            self.peeked.note(self.shown.shown());
+        }
+    }
+
     /// Sends an approval that was held back long enough, if it can still be given.
     pub(super) fn commit_when_due(&mut self, at: Instant, snapshot: &Snapshot) -> Outcome {
-        let Phase::Committing { at: pressed } = self.phase else { return Outcome::default() };
-        if at.saturating_duration_since(pressed) < KEY_REPEAT {
+        let Phase::Committing { at: pressed, act } = &self.phase else { return Outcome::default() };
+        if at.saturating_duration_since(*pressed) < KEY_REPEAT {
             return Outcome::default();
         }
+        let act = act.clone();
+        let changed = matches!(&act, Act::All(all) if self.peeked.batch(&self.shown, snapshot).as_ref() != Ok(all));
         if let Some(blocked) = self.blocked(at, snapshot) {
             self.phase = Phase::Asking;
-            self.message = blocked.message();
+            self.message = blocked.message().map(Into::into);
             return Outcome::default();
         }
-        self.send(Word::Approve, Verdict::Approve, at)
+        if changed {
+            self.phase = Phase::Asking;
+            self.message = Some("the waiting calls have changed: nothing was decided".into());
+            return Outcome::default();
+        }
+        self.commit(act, at)
+    }
+
+    fn commit(&mut self, act: Act, at: Instant) -> Outcome {
+        match act {
+            Act::One => self.send(Word::Approve, self.plan.verdict(), at),
+            Act::All(all) => self.send_all(all, (Word::Approve, Verdict::Approve), at),
+        }
     }
 
     /// True when nothing can be decided any more, or a decision has just been handed over.
-    fn is_settled(&mut self, at: Instant) -> bool {
+    pub(super) fn is_settled(&mut self, at: Instant) -> bool {
         match self.phase {
             Phase::Over(_) => {
-                self.message = Some("this call waits no more: nothing was decided by that key");
+                self.message = Some("this call waits no more: nothing was decided by that key".into());
                 true
             }
             Phase::Sent { at: sent, .. } if at.saturating_duration_since(sent) < UNCONFIRMED => true,
@@ -196,34 +268,51 @@ impl Card {
         }
     }
 
-    fn begin_denial(&mut self, press: Press, snapshot: &Snapshot) {
+    fn begin_denial(&mut self, whom: Whom, press: Press, snapshot: &Snapshot) {
         if self.is_settled(press.at) || press.repeat || press.at < self.live_at {
             return;
         }
         if snapshot.read_only {
-            self.message = Blocked::ReadOnly.message();
+            self.message = Blocked::ReadOnly.message().map(Into::into);
             return;
         }
-        self.phase = Phase::Reason(Field::default());
+        self.body.view = View::Whole;
+        self.measure_again();
+        self.phase = Phase::Reason(Field::default(), whom);
     }
 
     /// A key while the reason of a denial is written.
-    pub(super) fn reason_key(&mut self, intent: Option<Intent>, press: Press) -> Outcome {
-        let Phase::Reason(field) = &mut self.phase else { return Outcome::default() };
+    pub(super) fn reason_key(&mut self, intent: Option<Intent>, press: Press, snapshot: &Snapshot) -> Outcome {
+        let Phase::Reason(field, whom) = &mut self.phase else { return Outcome::default() };
         match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
             KeyCode::Enter if press.repeat => {}
             KeyCode::Enter => {
-                let reason = field.text().trim().to_owned();
-                return self.send(Word::Deny, Verdict::Deny { reason }, press.at);
+                let (reason, whom) = (field.text().trim().to_owned(), *whom);
+                return self.deny(whom, Verdict::Deny { reason }, (press.at, snapshot));
             }
             // The key that opened the field, still held down.
             _ if press.repeat && field.text().is_empty() => {}
             code if field.chip(code) => {}
-            code => self.message = field.edit(code, press.key.modifiers),
+            code => self.message = field.edit(code, press.key.modifiers).map(Into::into),
         }
         Outcome::default()
+    }
+
+    fn deny(&mut self, whom: Whom, verdict: Verdict, (at, snapshot): (Instant, &Snapshot)) -> Outcome {
+        if whom == Whom::This {
+            return self.send(Word::Deny, verdict, at);
+        }
+        // One whose name must be typed is decided by itself.
+        let (typed, others): (Vec<_>, Vec<_>) =
+            alike(&self.shown, snapshot).partition(|other| other.tier == Tier::Type);
+        let all: Vec<Shown> = others.iter().map(|other| other.shown()).collect();
+        let alone = typed.iter().map(|other| Effect::Send(Command::Decide(other.shown(), verdict.clone())));
+        let alone: Vec<Effect> = alone.collect();
+        let mut outcome = self.send_all(all, (Word::Deny, verdict), at);
+        outcome.effects.extend(alone);
+        outcome
     }
 
     /// A key while the tool's name is typed. Ctrl-Y is the act that commits; Enter is not.
@@ -235,21 +324,24 @@ impl Card {
         match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
-            KeyCode::Enter => self.message = Some("Enter decides nothing: Ctrl-Y does, once the name is complete"),
+            KeyCode::Enter => {
+                self.message = Some("Enter decides nothing: Ctrl-Y does, once the name is complete".into());
+            }
             KeyCode::Char('y' | 'Y') if control => {
                 if press.repeat {
                     return Outcome::default();
                 }
                 if blocked.is_some() {
-                    self.message = blocked.and_then(Blocked::message).or(Some("not now: see the line above"));
+                    let why = blocked.and_then(Blocked::message).unwrap_or("not now: see the line above");
+                    self.message = Some(why.into());
                 } else if field.text().trim() != name.trim() {
-                    self.message = Some("that is not the name yet");
+                    self.message = Some("that is not the name yet".into());
                 } else {
-                    return self.send(Word::Approve, Verdict::Approve, press.at);
+                    return self.send(Word::Approve, self.plan.verdict(), press.at);
                 }
             }
             _ if press.repeat && field.text().is_empty() => {}
-            code => self.message = field.edit(code, press.key.modifiers),
+            code => self.message = field.edit(code, press.key.modifiers).map(Into::into),
         }
         Outcome::default()
     }
@@ -261,10 +353,26 @@ impl Card {
         let decide = Command::Decide(self.shown.shown(), verdict);
         Outcome { close: false, effects: vec![Effect::Send(decide)] }
     }
+
+    /// Hands one decision over for several questions, each bound to what was shown of it.
+    fn send_all(&mut self, all: Vec<Shown>, (word, verdict): (Word, Verdict), at: Instant) -> Outcome {
+        self.phase = Phase::Sent { word, at };
+        self.said = Some(word);
+        let decide = (!all.is_empty()).then_some(Effect::Send(Command::DecideAll(all, verdict)));
+        Outcome { close: false, effects: decide.into_iter().collect() }
+    }
+}
+
+/// The key that arms and commits an act.
+const fn key_of(act: &Act) -> Intent {
+    match act {
+        Act::One => Intent::Approve,
+        Act::All(_) => Intent::ApproveAll,
+    }
 }
 
 /// The key of a text field that an intent stands for, whichever key it has been given to.
-const fn meant(intent: Option<Intent>, code: KeyCode) -> KeyCode {
+pub(super) const fn meant(intent: Option<Intent>, code: KeyCode) -> KeyCode {
     match intent {
         Some(Intent::Submit) => KeyCode::Enter,
         Some(Intent::Back) => KeyCode::Esc,

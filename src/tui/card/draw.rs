@@ -5,16 +5,20 @@ use std::time::Instant;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::decide::{Blocked, Phase};
+use super::body::View;
+use super::decide::{Blocked, Phase, Whom};
 use super::ending::Word;
 use super::face::{LABEL, labelled};
 use super::field::{CHIPS, Field};
-use super::{ARM_FROM, Card, UNCONFIRMED, View};
+use super::plan::{self, Act};
+use super::{ARM_FROM, Card, UNCONFIRMED};
 use crate::engine::snapshot::Tier;
 use crate::tui::Draw;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame as Border, Weight};
-use crate::tui::widgets::paint::{Row, Span, clear, clock, fit_row, flow, plural, put, put_rows, wrap};
+use crate::tui::widgets::cells::clear;
+use crate::tui::widgets::paint::{Row, Span, clock, fit_row, flow, put, put_rows, wrap, wrap_capped};
 
 impl Card {
     /// Draws the card over whatever is there. `at` is the moment of the frame by the clock of key presses.
@@ -22,6 +26,14 @@ impl Card {
         let area = self.frame.area.intersection(screen).intersection(*buf.area());
         if area.is_empty() {
             return;
+        }
+        if let Some(editor) = &self.plan.editor {
+            let right = if matches!(self.phase, Phase::Over(_)) {
+                vec![Span::new(Role::Alert, " the call waits no more: Esc ")]
+            } else {
+                vec![Span::new(Role::Text, &format!("expires in {}", clock(self.shown.expires_at.since(draw.now))))]
+            };
+            return editor.render_with(screen, buf, (draw, &right));
         }
         clear(buf, area);
         if area.width < 8 || area.height < 4 {
@@ -44,10 +56,10 @@ impl Card {
             ..inside
         };
         put_rows(buf, below, &keys, draw.theme);
-        match self.view {
+        match self.body.view {
             View::Whole if self.frame.fits => put_rows(buf, above, &self.whole(), draw.theme),
             View::Whole => put_rows(buf, above, &self.cramped(usize::from(above.height)), draw.theme),
-            View::Arguments => put_rows(buf, above, &self.arguments_only(), draw.theme),
+            View::Arguments | View::Definition | View::Choices => put_rows(buf, above, &self.part(), draw.theme),
         }
     }
 
@@ -57,7 +69,9 @@ impl Card {
             Phase::Over(ending) => return vec![Span::new(ending.role, ending.title)],
             Phase::Sent { word: Word::Approve, .. } => "Approve: sending…",
             Phase::Sent { word: Word::Deny, .. } => "Deny: sending…",
-            Phase::Reason(_) => "Deny?",
+            Phase::Reason(_, Whom::This) => "Deny?",
+            Phase::Reason(_, Whom::AllOfTool) => "Deny all?",
+            _ if self.body.is_edited() => "Approve your edit?",
             Phase::Armed { .. } | Phase::Committing { .. } | Phase::Typing(_) | Phase::Asking => "Approve?",
         };
         let place = match self.place {
@@ -79,16 +93,34 @@ impl Card {
     /// The whole question: head, a window of arguments, tail.
     fn whole(&self) -> Vec<Row> {
         let mut rows = self.face.head.clone();
-        rows.extend(labelled("args", self.window()));
-        rows.push(self.about_arguments());
+        rows.extend(self.window_rows());
         rows.extend(self.face.tail.iter().cloned());
         rows
     }
 
-    fn arguments_only(&self) -> Vec<Row> {
+    /// One part of the question on all of the card.
+    fn part(&self) -> Vec<Row> {
         let mut rows = self.face.what.clone();
-        rows.extend(labelled("args", self.window()));
-        rows.push(self.about_arguments());
+        rows.extend(self.window_rows());
+        rows
+    }
+
+    /// What is shown in the window, and the row about it.
+    fn window_rows(&self) -> Vec<Row> {
+        let label = match self.body.view {
+            View::Definition => "tool",
+            View::Choices => "",
+            View::Whole if self.body.has_result() => "result",
+            View::Whole | View::Arguments if self.body.is_edited() => "edit",
+            View::Whole | View::Arguments => "args",
+        };
+        let mut window = self.body.window();
+        if self.body.place().2 == 0 && self.frame.window > 0 {
+            let nothing = if label == "result" { "an empty result" } else { "no arguments" };
+            window.push(vec![Span::new(Role::Dim, nothing)]);
+        }
+        let mut rows = labelled(label, window);
+        rows.push(self.about_window());
         rows
     }
 
@@ -111,40 +143,43 @@ impl Card {
         all
     }
 
-    fn window(&self) -> Vec<Row> {
-        let rows = self.arguments.rows();
-        let last = rows.min(self.scroll + self.frame.window);
-        let mut window: Vec<Row> = (self.scroll..last).map(|index| self.arguments.row(index)).collect();
-        if rows == 0 && self.frame.window > 0 {
-            window.push(vec![Span::new(Role::Dim, "no arguments")]);
+    /// Size, what has been seen, hash; for other things than arguments only where one is in them.
+    fn about_window(&self) -> Row {
+        let (top, bottom, rows) = self.body.place();
+        let lines = format!("lines {}-{bottom} of {rows}", top + 1);
+        let of_result = self.body.view == View::Whole && self.body.has_result();
+        if of_result || matches!(self.body.view, View::Definition | View::Choices) {
+            let lines = if bottom - top == rows { "all shown".to_owned() } else { lines };
+            let more = if of_result { format!("{lines} · the arguments: d") } else { lines };
+            return vec![Span::gap(LABEL), Span::new(Role::Dim, &more)];
         }
-        window
-    }
-
-    /// Size, what has been seen, hash.
-    fn about_arguments(&self) -> Row {
-        let (rows, window) = (self.arguments.rows(), self.frame.window);
-        let bytes = self.shown.arguments.len_bytes();
-        let size = format!("{} · {} · ", plural(self.arguments.fields(), "field"), plural(bytes, "byte"));
-        let unseen = rows.saturating_sub(self.seen_to);
-        let seen = if rows <= window {
-            Span::new(Role::Dim, "all shown")
-        } else if !self.seen_end {
-            Span::new(Role::Warning, &format!("{} unseen", plural(unseen, "line")))
-        } else {
-            let last = (self.scroll + window).min(rows);
-            Span::new(Role::Dim, &format!("lines {}-{last} of {rows}", self.scroll + 1))
+        let edited = self.plan.edited.as_ref();
+        let bytes = edited.map_or(self.shown.arguments.len_bytes(), crate::tool::Arguments::len_bytes);
+        let digest = edited.map_or(self.shown.arguments.digest(), crate::tool::Arguments::digest);
+        let fields = self.body.json().map_or(0, crate::tui::widgets::json_view::JsonView::fields);
+        let size = match edited {
+            None => format!("{} · {} · ", plural(fields, "field"), plural(bytes, "byte")),
+            Some(_) => format!("- sent, + edited · {} · ", plural(bytes, "byte")),
         };
-        let hash = format!(" · sha256 {}…", self.shown.arguments.digest().short());
+        let seen = if bottom - top == rows {
+            Span::new(Role::Dim, "all shown")
+        } else if !self.body.seen_end() {
+            Span::new(Role::Warning, &format!("{} unseen", plural(self.body.unseen(), "line")))
+        } else {
+            Span::new(Role::Dim, &lines)
+        };
+        let hash = format!(" · sha256 {}…", digest.short());
         vec![Span::gap(LABEL), Span::new(Role::Dim, &size), seen, Span::new(Role::Dim, &hash)]
     }
 
     /// The rows below the rule: what can be pressed, and what there is to say about it.
     fn keys(&self, at: Instant, draw: &Draw<'_>, width: usize) -> Vec<Row> {
         let mut rows = match &self.phase {
-            Phase::Reason(field) => self.reason_keys(field, draw, width),
+            _ if self.body.search.field().is_some() => self.search_keys(width),
+            Phase::Reason(field, whom) => self.reason_keys(field, *whom, draw, width),
             Phase::Typing(field) => self.typing_keys(field, at, draw),
-            Phase::Over(ending) => told(ending.role, &ending.text, width),
+            Phase::Over(ending) if self.body.view == View::Whole => told(ending.role, &ending.text, width),
+            _ if self.body.view != View::Whole => self.part_keys(width),
             Phase::Committing { .. } => told(Role::Starting, "approving…", width),
             Phase::Sent { at: sent, .. } if at.saturating_duration_since(*sent) < UNCONFIRMED => {
                 told(Role::Starting, "sending…", width)
@@ -155,9 +190,9 @@ impl Card {
                 rows.extend(line_of(&self.decision_keys(at, draw), width));
                 rows
             }
-            Phase::Asking | Phase::Armed { .. } => self.asking_keys(at, draw, width),
+            Phase::Asking | Phase::Armed { .. } | Phase::Over(_) => self.asking_keys(at, draw, width),
         };
-        if let Some(message) = self.message {
+        if let Some(message) = &self.message {
             rows.truncate(self.frame.keys.saturating_sub(1));
             rows.push(fit_row(&[Span::new(Role::Warning, message)], width));
         }
@@ -165,66 +200,132 @@ impl Card {
     }
 
     fn asking_keys(&self, at: Instant, draw: &Draw<'_>, width: usize) -> Vec<Row> {
-        let mut rows = line_of(&self.decision_keys(at, draw), width);
-        let more = [("Tab", "next"), ("Esc", "leave pending"), ("?", "help")];
-        rows.extend(line_of(&more.map(|(key, meaning)| hint(key, meaning, Role::Key)), width));
-        if let Some(why) = self.why_not(at, draw) {
-            let why = wrap(&[Span::new(Role::Warning, &why)], width);
-            rows.truncate(self.frame.keys.saturating_sub(why.len()));
-            rows.extend(why);
+        let mut keys = self.decision_keys(at, draw);
+        if self.armed(at).is_none() || self.blocked(at, draw.snapshot).is_some() {
+            keys.extend([hint("Tab", "next", Role::Key), hint("Esc", "leave pending", Role::Key)]);
+            keys.push(hint("?", "help", Role::Key));
         }
+        let mut rows = line_of(&keys, width);
+        let mut notes = Vec::new();
+        if let Some(remember) = self.plan.remember {
+            let text = format!("y lets run without asking again: {}", plan::words(&self.shown, remember));
+            notes.extend(wrap_capped(&[Span::new(Role::Warning, &text)], width, 2));
+        }
+        if let Some(why) = &self.plan.unchecked {
+            notes.extend(wrap_capped(
+                &[Span::new(Role::Warning, &format!("your edit is not checked: {why}"))],
+                width,
+                1,
+            ));
+        }
+        if let Some(why) = self.why_not(at, draw) {
+            notes.extend(wrap(&[Span::new(Role::Warning, &why)], width));
+        }
+        rows.truncate(self.frame.keys.saturating_sub(notes.len()));
+        rows.extend(notes);
         rows
     }
 
     fn decision_keys(&self, at: Instant, draw: &Draw<'_>) -> Vec<Row> {
         let blocked = self.blocked(at, draw.snapshot);
-        if let (Some(armed), None) = (self.armed(at), blocked) {
+        if let (Some((armed, act)), None) = (self.armed(at), blocked) {
             let ready = at.saturating_duration_since(armed) >= ARM_FROM;
             let role = if ready { Role::Alert } else { Role::KeyDead };
-            return vec![
-                vec![Span::new(role, " ARMED: y again runs it, once, as shown ")],
-                vec![Span::new(Role::Text, "any other key disarms")],
-            ];
+            let text = match act {
+                Act::One if self.plan.edited.is_some() => " ARMED: y again runs it, once, as you edited it ".to_owned(),
+                Act::One if self.plan.remember.is_some() => " ARMED: y again runs it and remembers it ".to_owned(),
+                Act::One => " ARMED: y again runs it, once, as shown ".to_owned(),
+                Act::All(all) => format!(" ARMED: b again runs all {} waiting calls of this tool ", all.len()),
+            };
+            return vec![vec![Span::new(role, &text)], vec![Span::new(Role::Text, "any other key disarms")]];
         }
         let yes = match self.shown.tier {
-            Tier::Press => "approve once",
+            Tier::Press if self.plan.is_plain() => "approve once",
+            Tier::Press | Tier::Arm if self.plan.remember.is_some() => "arm, then y again: approve and remember",
+            Tier::Press => "approve once, as edited",
+            Tier::Arm if self.plan.edited.is_some() => "arm, then y again: approve once, as edited",
             Tier::Arm => "arm, then y again: approve once",
             Tier::Type => "type the tool's name to approve",
         };
         let dead = |blocked: bool| if blocked { Role::KeyDead } else { Role::Key };
-        let all = if self.view == View::Whole { "all arguments" } else { "whole card" };
-        let no_deny = matches!(blocked, Some(Blocked::Dead | Blocked::ReadOnly));
-        vec![
+        let off = matches!(blocked, Some(Blocked::Dead | Blocked::ReadOnly));
+        let fixed = off || self.shown.arguments.hidden() > 0;
+        let unremembered = off || self.shown.tier == Tier::Type || self.plan.edited.is_some();
+        let mut keys = vec![
             hint("y", yes, dead(blocked.is_some())),
-            hint("n", "deny…", dead(no_deny)),
-            hint("d", all, dead(blocked == Some(Blocked::Dead))),
-        ]
+            hint("n", "deny…", dead(off)),
+            hint("e", "edit", dead(fixed)),
+            hint("d", "all arguments", Role::Key),
+            hint("t", "definition", Role::Key),
+            hint("r", "remember…", dead(unremembered)),
+            hint("x", "stop seat…", dead(off || self.shown.caller.seat().is_none())),
+        ];
+        if blocked == Some(Blocked::TooSmall) {
+            // What cannot be done here gives its room to the words above.
+            let kept = [false, true, false, true, true, false, true];
+            return keys.into_iter().zip(kept).filter_map(|(key, kept)| kept.then_some(key)).collect();
+        }
+        let alike = plan::alike(&self.shown, draw.snapshot).count();
+        if alike > 1 {
+            keys.push(hint("b", &format!("approve all {alike}"), dead(blocked.is_some())));
+            keys.push(hint("N", &format!("deny all {alike}…"), dead(off)));
+        }
+        keys
     }
 
     /// Why a yes does not count now, where that is not plain to see.
     fn why_not(&self, at: Instant, draw: &Draw<'_>) -> Option<String> {
         match self.blocked(at, draw.snapshot)? {
-            Blocked::Dead | Blocked::TooSmall => None,
+            Blocked::Dead | Blocked::TooSmall | Blocked::PartOnly => None,
             Blocked::ReadOnly => Some("read-only: nobody can decide here".to_owned()),
-            Blocked::ArgumentsOnly => Some("y counts on the whole card only (d)".to_owned()),
+            Blocked::ChangeUnseen => {
+                Some("y counts after the difference in the definition has been seen (t)".to_owned())
+            }
             Blocked::Unseen => {
-                let unseen = self.arguments.rows().saturating_sub(self.seen_to);
-                Some(format!(
-                    "y counts after the end of the arguments: {} below (PgDn, End, d)",
-                    plural(unseen, "line")
-                ))
+                let what = if self.body.is_edited() { "your edit" } else { "the arguments" };
+                let unseen = plural(self.body.unseen(), "line");
+                Some(format!("y counts after the end of {what}: {unseen} below (PgDn, End, d)"))
             }
         }
     }
 
-    fn reason_keys(&self, field: &Field, draw: &Draw<'_>, width: usize) -> Vec<Row> {
+    /// The keys while one part is on all of the card. Nothing is decided there.
+    fn part_keys(&self, width: usize) -> Vec<Row> {
+        let mut keys = vec![hint("Esc", "whole card", Role::Key)];
+        if self.body.view == View::Choices {
+            keys.insert(0, hint("1-6, 0", "choose", Role::Key));
+        } else {
+            keys.push(hint("PgDn PgUp End", "scroll", Role::Key));
+            keys.push(hint("/", "search", Role::Key));
+            if self.body.search.is_active() {
+                keys.push(hint("n N", &format!("next, previous \"{}\"", self.body.search.text()), Role::Key));
+            }
+        }
+        keys.push(hint("?", "help", Role::Key));
+        line_of(&keys, width)
+    }
+
+    fn search_keys(&self, width: usize) -> Vec<Row> {
+        let text = self.body.search.field().map(crate::tui::widgets::input::Input::text).unwrap_or_default();
+        let field = [Span::new(Role::Dim, "search "), Span::new(Role::Text, &text), Span::new(Role::Accent, "▏")];
+        let mut rows = vec![fit_row(&field, width)];
+        rows.extend(line_of(&[hint("Enter", "find", Role::Key), hint("Esc", "leave", Role::Key)], width));
+        rows
+    }
+
+    fn reason_keys(&self, field: &Field, whom: Whom, draw: &Draw<'_>, width: usize) -> Vec<Row> {
         let numbered = CHIPS.iter().zip(1_u8..);
         let chips: Vec<Row> = numbered.map(|(chip, number)| hint(&number.to_string(), chip, Role::Key)).collect();
         let mut rows = vec![self.input("reason ", field, draw)];
         rows.extend(line_of(&chips, width));
-        let send = if field.text().trim().is_empty() { "deny without a reason" } else { "deny" };
+        let all = match whom {
+            Whom::This => String::new(),
+            Whom::AllOfTool => format!(" all {}", plan::alike(&self.shown, draw.snapshot).count()),
+        };
+        let without = if field.text().trim().is_empty() { " without reason" } else { "" };
+        let send = format!("deny{all}{without}");
         rows.truncate(self.frame.keys.saturating_sub(1));
-        rows.extend(line_of(&[hint("Enter", send, Role::Key), hint("Esc", "back", Role::Key)], width));
+        rows.extend(line_of(&[hint("Enter", &send, Role::Key), hint("Esc", "back", Role::Key)], width));
         rows
     }
 

@@ -47,7 +47,7 @@ fn describe(call: &CallView, word: Option<Word>) -> (&'static str, String, Role)
         CallPhase::Running => ("Approved", "approved: running…".to_owned(), Role::Starting),
         CallPhase::Done { is_error: false } => ("Executed", format!("executed{time}"), Role::Ready),
         CallPhase::Done { is_error: true } => {
-            ("Executed", format!("executed{time}; the tool reports an error{}", first_line(call)), Role::Warning)
+            ("Executed", format!("executed{time}; the tool reports an error"), Role::Warning)
         }
         CallPhase::Failed { reason } => ("Failed", format!("failed{time}: {reason}"), Role::Failed),
         CallPhase::Unknown { reason } => {
@@ -65,11 +65,6 @@ fn describe(call: &CallView, word: Option<Word>) -> (&'static str, String, Role)
         }
         CallPhase::Refused { reason } => ("Refused", format!("refused: {reason}; nothing was sent"), Role::Failed),
     }
-}
-
-fn first_line(call: &CallView) -> String {
-    let line = call.result.as_ref().and_then(|result| result.text.lines().find(|line| !line.trim().is_empty()));
-    line.map_or_else(String::new, |line| format!(": {line}"))
 }
 
 const fn was_decided(phase: &CallPhase) -> bool {
@@ -96,5 +91,5 @@ fn late(text: String, phase: &CallPhase, word: Option<Word>) -> String {
         return text;
     }
     let what = if word == Some(Word::Approve) { "approval" } else { "denial" };
-    format!("{text} (your {what} came too late)")
+    format!("your {what} came too late: {text}")
 }

@@ -3,13 +3,15 @@
 //! What identifies the act (server, tool) is always whole. Texts by which an agent or a server could push the rest
 //! off the screen (a client's name, a title, a reason) get a few rows and say how much is missing.
 
-use crate::engine::snapshot::{ApprovalView, History};
+use super::plan;
+use crate::engine::snapshot::{ApprovalView, DefinitionChange, History, Known};
 use crate::text;
 use crate::tool::{Entry, Flag, HintName, HintSource};
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
-use crate::tui::widgets::badge;
 use crate::tui::widgets::json_view::JsonView;
-use crate::tui::widgets::paint::{Row, Span, flow, plural, wrap, wrap_capped};
+use crate::tui::widgets::paint::{Row, Span, flow, took, wrap, wrap_capped};
+use crate::tui::widgets::{badge, diff};
 
 /// Cells of the column of labels.
 pub(super) const LABEL: usize = 8;
@@ -27,24 +29,35 @@ pub(super) struct Face {
 
 impl Face {
     /// The words about `approval`, whose arguments are laid out in `arguments`, in rows of `width` cells.
-    pub(super) fn of(approval: &ApprovalView, arguments: &JsonView, width: usize) -> Self {
+    pub(super) fn of(approval: &ApprovalView, arguments: Option<&JsonView>, width: usize) -> Self {
         let room = width.saturating_sub(LABEL).max(1);
         let entry = &approval.entry;
         let who = Span::new(Role::Text, &badge::caller_long(&approval.caller));
         let what = labelled("what", what(entry, room));
         let mut head = labelled("who", wrap_capped(&[who], room, 2));
         head.extend(what.iter().cloned());
+        if let Some(change) = &approval.change {
+            head.extend(labelled("CHANGED", wrap(&[Span::new(Role::Alert, &changed(change))], room)));
+        }
         head.extend(labelled("effect", effect(entry, room)));
         head.extend(labelled("asks", wrap_capped(&asks(approval), room, 2)));
         head.extend(labelled("as", wrap_capped(&credentials(approval), room, 2)));
         let odd = warnings(approval, arguments);
         if !odd.is_empty() {
-            head.extend(labelled("odd", flow(&odd, &Span::new(Role::Dim, " · "), (0, room))));
+            head.extend(labelled("note", flow(&odd, &Span::new(Role::Dim, " · "), (0, room))));
         }
         let mut tail = Vec::new();
-        if approval.confirm_set {
-            let confirm = Span::new(Role::Accent, "confirm: set by your approval, whatever the agent sent");
-            tail.extend(labelled("", wrap(&[confirm], room)));
+        let hidden = approval.arguments.hidden();
+        if hidden > 0 {
+            let (values, them) = if hidden == 1 { ("value is a secret", "it") } else { ("values are secrets", "them") };
+            let text = format!("{hidden} {values} of your configuration and not shown; the server gets {them}");
+            tail.extend(labelled("secret", wrap(&[Span::new(Role::Warning, &text)], room)));
+        }
+        if let Some(rule) = plan::rule(approval) {
+            let hint = "denied again and again? to refuse it unasked, under engine.approvals.rules:";
+            let mut rows = wrap(&[Span::new(Role::Dim, hint)], room);
+            rows.extend(wrap(&[Span::new(Role::Text, &rule)], room));
+            tail.extend(labelled("rule", rows));
         }
         let before = Span::new(Role::Text, &before(&approval.history));
         tail.extend(labelled("before", wrap_capped(&[before], room, 2)));
@@ -132,15 +145,37 @@ fn credentials(approval: &ApprovalView) -> Row {
 }
 
 /// What a person should not overlook, in few words each.
-fn warnings(approval: &ApprovalView, arguments: &JsonView) -> Vec<Row> {
+fn warnings(approval: &ApprovalView, arguments: Option<&JsonView>) -> Vec<Row> {
     let entry = &approval.entry;
     let mut flags: Vec<Flag> = entry.flags.iter().chain(&entry.classification.flags).copied().collect();
     flags.sort_unstable();
     flags.dedup();
-    let hidden = arguments.hidden() || text::has_hidden(&entry.raw_name);
+    let hidden = arguments.is_some_and(JsonView::hidden) || text::has_hidden(&entry.raw_name);
     let hidden = hidden.then_some("contains hidden characters: shown as escapes, sent as they are");
-    let all = flags.iter().map(|flag| badge::flag_short(*flag)).chain(hidden);
-    all.map(|words| vec![Span::new(Role::Warning, words)]).collect()
+    let warned = |words: String| vec![Span::new(Role::Warning, &words)];
+    let confirm = vec![Span::new(Role::Accent, "confirm: set by your approval")];
+    let mut all: Vec<Row> = flags.iter().map(|flag| warned(badge::flag_short(*flag).to_owned())).collect();
+    all.extend(approval.confirm_set.then_some(confirm));
+    all.extend(hidden.map(|words| warned(words.to_owned())));
+    all.extend(repeat(approval).map(warned));
+    all
+}
+
+/// That it seems to have run already.
+fn repeat(approval: &ApprovalView) -> Option<String> {
+    let repeat = approval.repeat.as_ref()?;
+    let before = took(approval.asked_at.since(repeat.at));
+    Some(format!("LIKELY A REPEAT: the same call came {before} before ({}): {}", repeat.call, repeat.outcome))
+}
+
+/// That the definition is not what it was.
+fn changed(change: &DefinitionChange) -> String {
+    let (removed, added) = diff::changed(&change.lines);
+    let since = match change.approved {
+        Known::Approved => "since a person last approved it",
+        Known::Seen => "since it was first seen",
+    };
+    format!("its definition changed {since}: {} removed, {added} added (t)", plural(removed, "line"))
 }
 
 fn before(history: &History) -> String {

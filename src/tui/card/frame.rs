@@ -5,7 +5,7 @@
 
 use ratatui::layout::Rect;
 
-use super::View;
+use super::body::View;
 use super::face::Face;
 
 /// The widest card.
@@ -16,10 +16,12 @@ const MAX_HEIGHT: u16 = 30;
 const MIN_WIDTH: u16 = 44;
 /// The arguments get at least this many rows.
 const MIN_WINDOW: usize = 3;
-/// From this width on the keys need three rows, below it five.
+/// From this width on the keys need four rows, below it six.
 const WIDE: u16 = 78;
-/// Rows of keys while only the arguments are shown.
+/// Rows of keys while only a part is shown.
 const FEW_KEYS: usize = 2;
+/// Rows of keys, at most, where the question does not fit: what it is about needs the room.
+const CRAMPED_KEYS: usize = 5;
 /// What is advised to somebody whose terminal is too narrow.
 pub(super) const USUAL_WIDTH: u16 = 80;
 
@@ -61,9 +63,15 @@ impl Frame {
             View::Whole if fits => height + MIN_WINDOW - needed,
             View::Whole => 0,
             // Border, one row about the arguments, a rule above the keys.
-            View::Arguments => height.saturating_sub(face.what.len() + 1 + 1 + FEW_KEYS + 2),
+            View::Arguments | View::Definition | View::Choices => {
+                height.saturating_sub(face.what.len() + 1 + 1 + FEW_KEYS + 2)
+            }
         };
-        let keys = if view == View::Arguments { FEW_KEYS } else { key_rows(area.width) };
+        let keys = match view {
+            View::Whole if fits => key_rows(area.width),
+            View::Whole => key_rows(area.width).min(CRAMPED_KEYS),
+            _ => FEW_KEYS,
+        };
         Self { screen, area, window, keys, fits, needs: (usize::from(area.width), needed) }
     }
 }
@@ -77,7 +85,7 @@ fn area(screen: Rect, needed: usize) -> Rect {
 }
 
 const fn key_rows(width: u16) -> usize {
-    if width >= WIDE { 3 } else { 5 }
+    if width >= WIDE { 4 } else { 6 }
 }
 
 /// Rows for all that a decision needs: border, words, a few arguments and a row about them, a rule, keys.

@@ -8,12 +8,19 @@
 //! | file | owns |
 //! |---|---|
 //! | `decide` | which key press counts, arming, typing, the reason of a denial |
+//! | `change` | the keys that decide nothing: reading, editing, choosing what to remember |
+//! | `plan` | what a yes would mean: an edit, something remembered, all calls of the tool |
+//! | `body` | what stands in the window, how far it has been read, the search |
 //! | `face` | the words: who, what, effect, as, before |
 //! | `frame` | sizes: what fits where |
 //! | `ending` | what became of a question |
 //! | `draw` | putting it on the screen |
 
+mod body;
+mod change;
 mod decide;
+#[cfg(test)]
+mod desk_tests;
 mod draw;
 mod ending;
 mod face;
@@ -21,9 +28,11 @@ mod field;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod frame;
+mod plan;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,11 +43,12 @@ use crate::clock::Timestamp;
 use crate::engine::snapshot::{ApprovalView, Snapshot};
 use crate::ids::ApprovalId;
 use crate::tui::intent::{Effect, Intent};
-use crate::tui::widgets::json_view::{JsonView, Shape};
+use body::{Body, View};
 use decide::Phase;
 use ending::Word;
 use face::Face;
 use frame::Frame;
+use plan::{Peeked, Plan};
 
 /// After a card appears or shows another question no key decides for this long.
 pub const DEAD_TIME: Duration = Duration::from_millis(500);
@@ -67,20 +77,25 @@ pub enum CardContext {
     Keys,
     /// A text field has the focus: a reason, or the name of the tool.
     Text,
+    /// The arguments or the definition are read on all of the card.
+    Reading,
+    /// What to remember is chosen.
+    Choosing,
+    /// Something to search for is written.
+    Search,
+    /// The arguments are edited.
+    Editor,
 }
 
 /// One question on the screen.
 #[derive(Clone, Debug)]
 pub struct Card {
     shown: Arc<ApprovalView>,
-    arguments: JsonView,
+    body: Body,
     face: Face,
     frame: Frame,
-    view: View,
-    scroll: usize,
-    /// The lowest row that was on screen, exclusive.
-    seen_to: usize,
-    seen_end: bool,
+    plan: Plan,
+    peeked: Peeked,
     phase: Phase,
     /// What the person said about this question here, if anything.
     said: Option<Word>,
@@ -88,33 +103,22 @@ pub struct Card {
     ticking: bool,
     live_at: Instant,
     last_key: Option<(KeyCode, KeyModifiers, Instant)>,
-    message: Option<&'static str>,
+    message: Option<Cow<'static, str>>,
     /// Place in the queue from 1, and its length.
     place: (usize, usize),
     opened: (Timestamp, Instant),
-}
-
-/// What of the question is on the screen.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum View {
-    /// Everything, the arguments in a window.
-    Whole,
-    /// The arguments on all of the card.
-    Arguments,
 }
 
 impl Card {
     /// The card of a question. `now` and `at` are the same moment by two clocks.
     pub fn open(approval: Arc<ApprovalView>, now: Timestamp, at: Instant) -> Self {
         Self {
-            arguments: JsonView::new(approval.arguments.shared(), Shape::Fields),
+            body: Body::new(&approval),
             shown: approval,
             face: Face::default(),
             frame: Frame::default(),
-            view: View::Whole,
-            scroll: 0,
-            seen_to: 0,
-            seen_end: false,
+            plan: Plan::default(),
+            peeked: Peeked::default(),
             phase: Phase::Asking,
             said: None,
             ticking: false,
@@ -137,8 +141,10 @@ impl Card {
         let place = queue.iter().position(|waiting| waiting.id == self.shown.id);
         self.place = (place.map_or(0, |index| index + 1), queue.len());
         if place.is_none() {
-            let call = snapshot.calls.iter().rev().find(|call| call.id == self.shown.call);
-            self.phase = Phase::Over(ending::of(call.map(Arc::as_ref), self.said));
+            self.end(snapshot);
+        }
+        if let Some(editor) = &mut self.plan.editor {
+            editor.layout(screen, snapshot);
         }
         self.measure(screen);
     }
@@ -147,8 +153,16 @@ impl Card {
     pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent, at: Instant, snapshot: &Snapshot) -> Outcome {
         let press = self.press(key, at);
         self.message = None;
+        if self.plan.editor.is_some() {
+            self.editor_key(intent, press, snapshot);
+            return Outcome::default();
+        }
+        if self.body.search.field().is_some() {
+            self.search_key(intent, press);
+            return Outcome::default();
+        }
         match &self.phase {
-            Phase::Reason(_) => self.reason_key(intent, press),
+            Phase::Reason(..) => self.reason_key(intent, press, snapshot),
             Phase::Typing(_) => self.typing_key(intent, press, snapshot),
             _ => self.card_key(intent, press, snapshot),
         }
@@ -162,11 +176,17 @@ impl Card {
         self.commit_when_due(at, snapshot)
     }
 
-    /// Takes pasted text: into the reason of a denial, and nowhere else.
+    /// Takes pasted text: into the reason of a denial, an edit or a search, and nowhere else.
     pub fn paste(&mut self, text: &str) {
+        if let Some(editor) = &mut self.plan.editor {
+            return editor.paste(text);
+        }
+        if self.body.search.field().is_some() {
+            return self.body.search.paste(text);
+        }
         match &mut self.phase {
-            Phase::Reason(field) => self.message = field.insert(text),
-            Phase::Typing(_) => self.message = Some("pasted text does not count: type the name"),
+            Phase::Reason(field, _) => self.message = field.insert(text).map(Cow::Borrowed),
+            Phase::Typing(_) => self.message = Some("pasted text does not count: type the name".into()),
             Phase::Armed { .. } | Phase::Committing { .. } => self.phase = Phase::Asking,
             _ => {}
         }
@@ -174,9 +194,13 @@ impl Card {
 
     /// Which table of keys holds.
     pub const fn context(&self) -> CardContext {
-        match self.phase {
-            Phase::Reason(_) | Phase::Typing(_) => CardContext::Text,
-            _ => CardContext::Keys,
+        match (&self.phase, self.body.view) {
+            _ if self.plan.editor.is_some() => CardContext::Editor,
+            _ if self.body.search.field().is_some() => CardContext::Search,
+            (Phase::Reason(..) | Phase::Typing(_), _) => CardContext::Text,
+            (_, View::Choices) => CardContext::Choosing,
+            (_, View::Arguments | View::Definition) => CardContext::Reading,
+            (_, View::Whole) => CardContext::Keys,
         }
     }
 
@@ -188,8 +212,8 @@ impl Card {
     fn wake_after(&self, at: Instant) -> Option<Instant> {
         let phase = match self.phase {
             Phase::Over(_) => return None,
-            Phase::Armed { at } => [Some(at + ARM_FROM), Some(at + ARM_UNTIL)],
-            Phase::Committing { at } => [Some(at + KEY_REPEAT), None],
+            Phase::Armed { at, .. } => [Some(at + ARM_FROM), Some(at + ARM_UNTIL)],
+            Phase::Committing { at, .. } => [Some(at + KEY_REPEAT), None],
             Phase::Sent { at, .. } => [Some(at + UNCONFIRMED), None],
             _ => [None, None],
         };
@@ -205,11 +229,30 @@ impl Card {
         at + Duration::from_millis(1000_u64.saturating_sub(u64::from(waited.subsec_millis())))
     }
 
-    /// Shows another question: everything starts anew, dead time included.
+    /// Notes what became of a question that waits no more. Its editor stays open until the person leaves it, so that
+    /// what they go on typing means nothing else.
+    fn end(&mut self, snapshot: &Snapshot) {
+        let call = snapshot.calls.iter().rev().find(|call| call.id == self.shown.call);
+        let mut ending = ending::of(call.map(Arc::as_ref), self.said);
+        if self.plan.is_edit() {
+            ending.text.push_str(match self.said {
+                Some(Word::Approve) => " (your approval was for the arguments as you edited them)",
+                _ => " (your edit was not sent)",
+            });
+        }
+        if let Some(result) = call.and_then(|call| call.result.as_ref()) {
+            self.body.show_result(result);
+        }
+        self.phase = Phase::Over(ending);
+    }
+
+    /// Shows another question: everything starts anew, dead time included. What has been looked at stays noted.
     fn show(&mut self, approval: Arc<ApprovalView>, at: Instant) {
         let now = self.opened.0.plus(at.saturating_duration_since(self.opened.1));
         let fresh = Self::open(approval, now, at);
-        *self = Self { last_key: self.last_key, ticking: self.ticking, frame: self.frame.clone(), ..fresh };
+        let peeked = std::mem::take(&mut self.peeked);
+        let frame = self.frame.clone();
+        *self = Self { last_key: self.last_key, ticking: self.ticking, frame, peeked, ..fresh };
     }
 
     /// The neighbour in the queue of a question that may itself have gone.
@@ -226,34 +269,19 @@ impl Card {
 
     fn measure(&mut self, screen: Rect) {
         let width = frame::text_width(frame::width(screen));
-        self.arguments.layout(width.saturating_sub(face::LABEL));
-        self.face = Face::of(&self.shown, &self.arguments, width);
-        self.frame = Frame::of(screen, &self.face, self.view);
+        self.body.layout(&self.shown, width.saturating_sub(face::LABEL));
+        self.face = Face::of(&self.shown, self.body.json(), width);
+        self.frame = Frame::of(screen, &self.face, self.body.view);
         if !self.frame.fits && screen.width < frame::USUAL_WIDTH {
-            let usual = Face::of(&self.shown, &self.arguments, frame::text_width(frame::USUAL_WIDTH));
+            let usual = Face::of(&self.shown, self.body.json(), frame::text_width(frame::USUAL_WIDTH));
             let rows = frame::needed_height(frame::USUAL_WIDTH, &usual);
             self.frame.needs = (usize::from(frame::USUAL_WIDTH), rows);
         }
-        let window = self.frame.window;
-        self.scroll = self.scroll.min(self.arguments.rows().saturating_sub(window));
-        if window > 0 {
-            self.seen_to = self.seen_to.max(self.scroll + window).min(self.arguments.rows());
-            self.seen_end |= self.scroll + window >= self.arguments.rows();
-        }
+        self.body.resize(self.frame.window, &self.shown);
     }
 
     fn scroll_by(&mut self, intent: Intent) {
-        let page = self.frame.window.saturating_sub(1).max(1);
-        let last = self.arguments.rows().saturating_sub(self.frame.window);
-        self.scroll = match intent {
-            Intent::Up => self.scroll.saturating_sub(1),
-            Intent::Down => self.scroll.saturating_add(1),
-            Intent::PageUp => self.scroll.saturating_sub(page),
-            Intent::PageDown => self.scroll.saturating_add(page),
-            Intent::Top => 0,
-            Intent::Bottom => last,
-            _ => self.scroll,
-        };
+        self.body.apply(intent);
         self.measure_again();
     }
 

@@ -1,3 +1,5 @@
+//! The card as a state machine with explicit instants, and its pictures.
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,22 +16,22 @@ use crate::engine::snapshot::{ApprovalView, CallPhase, Snapshot, Tier, Withdrawa
 use crate::tool::Hint;
 use crate::tui::intent::{Effect, Intent};
 
-const SHORT: &str = r#"{"branch":"main","repo":"acme/api"}"#;
+pub(super) const SHORT: &str = r#"{"branch":"main","repo":"acme/api"}"#;
 
 /// A card on a screen, with a clock of its own.
-struct Bench {
-    card: Card,
-    snapshot: Snapshot,
-    start: Instant,
-    size: (u16, u16),
+pub(super) struct Bench {
+    pub(super) card: Card,
+    pub(super) snapshot: Snapshot,
+    pub(super) start: Instant,
+    pub(super) size: (u16, u16),
 }
 
 impl Bench {
-    fn new(approvals: Vec<ApprovalView>) -> Self {
+    pub(super) fn new(approvals: Vec<ApprovalView>) -> Self {
         Self::sized(approvals, (100, 30))
     }
 
-    fn sized(approvals: Vec<ApprovalView>, size: (u16, u16)) -> Self {
+    pub(super) fn sized(approvals: Vec<ApprovalView>, size: (u16, u16)) -> Self {
         let start = Instant::now();
         let snapshot = snapshot(approvals);
         let card = Card::open(snapshot.approvals[0].clone(), NOON, start);
@@ -38,48 +40,54 @@ impl Bench {
         bench
     }
 
-    fn destructive() -> Self {
+    pub(super) fn destructive() -> Self {
         Self::new(vec![approval(1, delete_branch(), SHORT, Tier::Arm)])
     }
 
-    fn layout(&mut self) {
+    pub(super) fn layout(&mut self) {
         self.card.layout(screen(self.size.0, self.size.1), &self.snapshot);
     }
 
-    fn at(&self, millis: u64) -> Instant {
+    pub(super) fn at(&self, millis: u64) -> Instant {
         self.start + Duration::from_millis(millis)
     }
 
-    fn code(&mut self, millis: u64, intent: Option<Intent>, code: KeyCode) -> Outcome {
+    pub(super) fn code(&mut self, millis: u64, intent: Option<Intent>, code: KeyCode) -> Outcome {
         let at = self.at(millis);
         self.card.key(intent, KeyEvent::new(code, KeyModifiers::NONE), at, &self.snapshot)
     }
 
     /// Presses a key of the card's table.
-    fn press(&mut self, millis: u64, key: char) -> Outcome {
+    pub(super) fn press(&mut self, millis: u64, key: char) -> Outcome {
         let intent = match key {
             'y' => Some(Intent::Approve),
             'n' => Some(Intent::Deny),
             'd' => Some(Intent::AllArguments),
+            'e' => Some(Intent::EditArguments),
+            't' => Some(Intent::Definition),
+            'r' => Some(Intent::Remember),
+            'x' => Some(Intent::StopSeat),
+            'b' => Some(Intent::ApproveAll),
+            'N' => Some(Intent::DenyAll),
             'G' => Some(Intent::Bottom),
             _ => None,
         };
         self.code(millis, intent, KeyCode::Char(key))
     }
 
-    fn write(&mut self, millis: u64, text: &str) {
+    pub(super) fn write(&mut self, millis: u64, text: &str) {
         for (index, c) in text.chars().enumerate() {
             self.code(millis + 130 * index as u64, None, KeyCode::Char(c));
         }
     }
 
-    fn ctrl_y(&mut self, millis: u64) -> Outcome {
+    pub(super) fn ctrl_y(&mut self, millis: u64) -> Outcome {
         let key = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::CONTROL);
         let at = self.at(millis);
         self.card.key(None, key, at, &self.snapshot)
     }
 
-    fn end(&mut self, index: usize, phase: CallPhase) {
+    pub(super) fn end(&mut self, index: usize, phase: CallPhase) {
         self.snapshot = ended(&self.snapshot, index, phase);
         self.layout();
     }
@@ -91,20 +99,20 @@ impl Bench {
         buf
     }
 
-    fn text(&self, millis: u64) -> String {
+    pub(super) fn text(&self, millis: u64) -> String {
         screen_text(&self.buffer(millis))
     }
 }
 
 /// The verdict that an outcome hands over, if any.
-fn verdict(outcome: &Outcome) -> Option<Verdict> {
+pub(super) fn verdict(outcome: &Outcome) -> Option<Verdict> {
     outcome.effects.iter().find_map(|effect| match effect {
         Effect::Send(Command::Decide(_, verdict)) => Some(verdict.clone()),
         _ => None,
     })
 }
 
-fn approves(outcome: &Outcome) -> bool {
+pub(super) fn approves(outcome: &Outcome) -> bool {
     verdict(outcome) == Some(Verdict::Approve)
 }
 
@@ -165,7 +173,7 @@ fn the_decision_is_bound_to_what_was_shown() {
 }
 
 impl Bench {
-    fn tick(&mut self, millis: u64) -> Outcome {
+    pub(super) fn tick(&mut self, millis: u64) -> Outcome {
         let at = self.at(millis);
         self.card.tick(at, &self.snapshot)
     }
@@ -259,7 +267,7 @@ fn a_second_decision_is_not_sent_while_one_is_on_its_way() {
     assert!(approves(&bench.press(3_600, 'y')));
 }
 
-fn long_arguments(lines: usize) -> String {
+pub(super) fn long_arguments(lines: usize) -> String {
     let members: Vec<String> = (0..lines).map(|n| format!(r#""k{n:04}":"value {n}""#)).collect();
     format!("{{{}}}", members.join(","))
 }
@@ -340,7 +348,7 @@ fn after_a_decision_the_outcome_is_shown_in_place() {
         (CallPhase::Done { is_error: true }, "the tool reports an error"),
         (CallPhase::Failed { reason: "no such branch".into() }, "failed in 412 ms: no such branch"),
         (CallPhase::Unknown { reason: "the server died".into() }, "unknown: the server died; it was sent"),
-        (CallPhase::Withdrawn(Withdrawal::Cancelled), "withdrawn: cancelled; nothing was sent (your approval came too"),
+        (CallPhase::Withdrawn(Withdrawal::Cancelled), "your approval came too late: withdrawn: cancelled; nothing"),
     ];
     for (phase, words) in table {
         let mut bench = Bench::destructive();
@@ -494,14 +502,14 @@ fn read_through(bench: &mut Bench) -> String {
     bench.code(600, Some(Intent::Top), KeyCode::Home);
     for step in 0..10_000 {
         let window = bench.card.frame.window;
-        for index in bench.card.scroll..bench.card.scroll + window {
+        for index in bench.card.body.place().0..bench.card.body.place().0 + window {
             // What is drawn, not what was laid out.
-            let text = bench.card.arguments.row(index);
+            let text = bench.card.body.row(index);
             rows.insert(index, crate::tui::widgets::paint::row_text(&text));
         }
-        let before = bench.card.scroll;
+        let before = bench.card.body.place().0;
         bench.code(610 + step, Some(Intent::Down), KeyCode::Down);
-        if bench.card.scroll == before {
+        if bench.card.body.place().0 == before {
             break;
         }
     }

@@ -6,11 +6,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 
-use super::CallEditor;
+use super::{CallEditor, Purpose};
 use crate::tui::Draw;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::paint::{Row, Span, clear, fit_row, flow, plural, put_rows, wrap_capped};
+use crate::tui::widgets::cells::clear;
+use crate::tui::widgets::paint::{Row, Span, fit_row, flow, put_rows, wrap_capped};
 use crate::tui::widgets::{badge, schema};
 
 /// The widest editor.
@@ -23,6 +25,11 @@ const MAX_PROBLEMS: usize = 6;
 impl CallEditor {
     /// Draws the editor over whatever is there.
     pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, _at: Instant) {
+        self.render_with(screen, buf, (draw, &[]));
+    }
+
+    /// As [`Self::render`], with something at the right of the title.
+    pub fn render_with(&self, screen: Rect, buf: &mut Buffer, (draw, right): (&Draw<'_>, &[Span])) {
         let screen = self.screen.intersection(screen).intersection(*buf.area());
         let width = screen.width.min(MAX_WIDTH);
         let area = Rect { x: screen.x + (screen.width - width) / 2, width, ..screen };
@@ -31,11 +38,11 @@ impl CallEditor {
         }
         clear(buf, area);
         let title = [
-            Span::new(Role::Title, &format!("Call {}", self.entry.name)),
+            Span::new(Role::Title, &format!("{} {}", self.verb(), self.entry.name)),
             Span::gap(1),
             badge::class(self.entry.class()),
         ];
-        let frame = Frame { title: &title, right: &[], role: Role::BorderFocused, weight: Weight::Thin };
+        let frame = Frame { title: &title, right, role: Role::BorderFocused, weight: Weight::Thin };
         let inside = frame.draw(buf, area, draw.theme);
         let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
         let (head, foot) = (self.head(usize::from(inside.width)), self.foot(usize::from(inside.width)));
@@ -48,6 +55,13 @@ impl CallEditor {
         self.body(buf, body, draw);
         let below = Rect { y: body.bottom(), height: foot_height, ..inside };
         put_rows(buf, below, &foot, draw.theme);
+    }
+
+    const fn verb(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Call => "Call",
+            Purpose::Question => "Edit",
+        }
     }
 
     fn body(&self, buf: &mut Buffer, body: Rect, draw: &Draw<'_>) {
@@ -91,11 +105,18 @@ impl CallEditor {
             rows.push(vec![Span::new(Role::Dim, &format!("and {}", plural(more, "more problem")))]);
         }
         if self.leaving {
-            let ask = "close without sending? what you wrote is lost: y yes, any other key no";
+            let ask = match self.purpose {
+                Purpose::Call => "close without sending? what you wrote is lost: y yes, any other key no",
+                Purpose::Question => "back to the card? what you wrote is lost: y yes, any other key no",
+            };
             rows.extend(wrap_capped(&[Span::new(Role::Alert, ask)], width, 2));
             return rows;
         }
-        let keys = [("Ctrl-S", "send"), ("Ctrl-U", "undo"), ("Esc", "close")]
+        let (done, leave) = match self.purpose {
+            Purpose::Call => ("send", "close"),
+            Purpose::Question => ("check, and look at the difference", "back to the card"),
+        };
+        let keys = [("Ctrl-S", done), ("Ctrl-U", "undo"), ("Esc", leave)]
             .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
         rows.extend(flow(&keys, &Span::gap(2), (0, width)));
         rows

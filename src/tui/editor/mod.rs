@@ -1,12 +1,16 @@
-//! The call editor: the arguments of a person's own call as JSON, begun from the tool's schema, checked before they
-//! are sent.
+//! The call editor: arguments as JSON, checked against the tool's schema: those of a person's own call, begun from
+//! the schema, or those of a question that waits, begun from what the agent sent.
 //!
-//! Owns the text and what is wrong with it. The screen's root opens it, gives it keys and closes it. It sends a
-//! command and nothing more: the call passes the gate like everybody's, and what comes of it is in the calls view.
+//! Owns the text and what is wrong with it. The screen's root opens it for a call, gives it keys and closes it; it
+//! sends a command and nothing more: the call passes the gate like everybody's. For a question the card does the
+//! same, and gets the checked arguments; nothing is decided here.
 
 mod draw;
+mod pretty;
 #[cfg(test)]
 mod tests;
+
+pub use pretty::pretty;
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -29,9 +33,36 @@ use crate::tui::intent::{Effect, Intent, Target};
 /// The longest text, in bytes: what can be edited smoothly.
 const MAX_BYTES: usize = 256 << 10;
 
-/// The editor of one call.
+/// What the arguments are written for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// A call of the person's own.
+    Call,
+    /// A question that waits.
+    Question,
+}
+
+/// What came of a key while the arguments of a question are edited.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Edit {
+    /// It goes on.
+    Goes,
+    /// The person left it.
+    Left,
+    /// Checked arguments; with a note where the schema could not be used for the check.
+    Done(Arguments, Option<String>),
+}
+
+enum Step {
+    Goes,
+    Leave,
+    Submit,
+}
+
+/// The editor of one call's arguments.
 #[derive(Clone, Debug)]
 pub struct CallEditor {
+    purpose: Purpose,
     entry: Arc<Entry>,
     area: TextArea<'static>,
     original: String,
@@ -45,7 +76,18 @@ pub struct CallEditor {
 impl CallEditor {
     /// An editor for a call of `entry`, with a draft of its arguments.
     pub fn open(entry: Arc<Entry>) -> Self {
-        let original = without_hidden(&form::draft(&entry.input_schema));
+        let draft = form::draft(&entry.input_schema);
+        Self::with(entry, &draft, Purpose::Call)
+    }
+
+    /// An editor for the arguments of a question about `entry`; `None` when they are too long to be edited.
+    pub fn revise(entry: Arc<Entry>, canonical: &str) -> Option<Self> {
+        let text = pretty(canonical);
+        (text.len() <= MAX_BYTES).then(|| Self::with(entry, &text, Purpose::Question))
+    }
+
+    fn with(entry: Arc<Entry>, text: &str, purpose: Purpose) -> Self {
+        let original = without_hidden(text);
         let mut area = TextArea::new(original.lines().map(str::to_owned).collect());
         area.set_tab_length(2);
         area.set_wrap_mode(WrapMode::Glyph);
@@ -56,7 +98,8 @@ impl CallEditor {
         if let Some(at) = first_gap(area.lines()) {
             area.move_cursor(at);
         }
-        Self { entry, area, original, problems: Vec::new(), message: None, leaving: false, screen: Rect::default() }
+        let (problems, message, screen) = (Vec::new(), None, Rect::default());
+        Self { purpose, entry, area, original, problems, message, leaving: false, screen }
     }
 
     /// The tool that would be called.
@@ -74,18 +117,39 @@ impl CallEditor {
         self.screen = screen;
     }
 
-    /// Handles a key press. `intent` is what the keymap makes of it in the editor's context.
+    /// Handles a key press for a call of the person's own. `intent` is what the keymap makes of it in the editor's
+    /// context.
     pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent, _at: Instant, snapshot: &Snapshot) -> Outcome {
+        match self.step(intent, key) {
+            Step::Goes => Outcome::default(),
+            Step::Leave => Outcome { close: true, effects: Vec::new() },
+            Step::Submit => self.submit(snapshot),
+        }
+    }
+
+    /// Handles a key press while the arguments of a question are edited.
+    pub fn edit_key(&mut self, intent: Option<Intent>, key: KeyEvent) -> Edit {
+        match self.step(intent, key) {
+            Step::Goes => Edit::Goes,
+            Step::Leave => Edit::Left,
+            Step::Submit => match self.checked() {
+                Some((arguments, note)) => Edit::Done(arguments, note),
+                None => Edit::Goes,
+            },
+        }
+    }
+
+    fn step(&mut self, intent: Option<Intent>, key: KeyEvent) -> Step {
         if key.kind == KeyEventKind::Release {
-            return Outcome::default();
+            return Step::Goes;
         }
         if self.leaving {
             self.leaving = false;
-            return Outcome { close: matches!(key.code, KeyCode::Char('y' | 'Y')), effects: Vec::new() };
+            return if matches!(key.code, KeyCode::Char('y' | 'Y')) { Step::Leave } else { Step::Goes };
         }
         self.message = None;
         match intent {
-            Some(Intent::Submit) => return self.submit(snapshot),
+            Some(Intent::Submit) => return Step::Submit,
             Some(Intent::Back) => return self.leave(),
             _ => {}
         }
@@ -97,7 +161,7 @@ impl CallEditor {
                 self.area.input(key);
             }
         }
-        Outcome::default()
+        Step::Goes
     }
 
     /// Takes pasted text; hidden characters in it become JSON escapes, which mean the same and can be seen.
@@ -128,10 +192,9 @@ impl CallEditor {
         full
     }
 
-    fn leave(&mut self) -> Outcome {
-        let changed = self.text() != self.original;
-        self.leaving = changed;
-        Outcome { close: !changed, effects: Vec::new() }
+    fn leave(&mut self) -> Step {
+        self.leaving = self.text() != self.original;
+        if self.leaving { Step::Goes } else { Step::Leave }
     }
 
     /// Sends the call when nothing speaks against it; else says what does.
@@ -141,28 +204,35 @@ impl CallEditor {
             self.message = Some(why);
             return Outcome::default();
         }
+        let Some((arguments, unchecked)) = self.checked() else { return Outcome::default() };
+        let call = CallId::fresh();
+        let send = Command::Call { call: call.clone(), tool: self.entry.name.clone(), arguments };
+        let mut effects = vec![Effect::Send(send), Effect::Show(Target::Call(call))];
+        effects.extend(unchecked.map(|why| Effect::Say(format!("sent without a check: {why}").into())));
+        Outcome { close: true, effects }
+    }
+
+    /// What is written, when it is JSON that fits the schema; else says what is wrong. With the reason where the
+    /// schema could not be used.
+    fn checked(&mut self) -> Option<(Arguments, Option<String>)> {
+        self.problems.clear();
         let written = self.text();
         let arguments = match Arguments::parse(&written) {
             Ok(arguments) => arguments,
             Err(error) => {
                 self.message = Some(locate(&error, &written));
-                return Outcome::default();
+                return None;
             }
         };
-        let unchecked = match form::check(&self.entry.input_schema, &self.as_composed(&arguments)) {
-            Ok(problems) if problems.is_empty() => None,
+        match form::check(&self.entry.input_schema, &self.as_composed(&arguments)) {
+            Ok(problems) if problems.is_empty() => Some((arguments, None)),
             Ok(problems) => {
                 self.message = Some("not sent: the arguments do not fit the tool's schema".to_owned());
                 self.problems = problems;
-                return Outcome::default();
+                None
             }
-            Err(why) => Some(Effect::Say(format!("sent without a check: {why}").into())),
-        };
-        let call = CallId::fresh();
-        let send = Command::Call { call: call.clone(), tool: self.entry.name.clone(), arguments };
-        let mut effects = vec![Effect::Send(send), Effect::Show(Target::Call(call))];
-        effects.extend(unchecked);
-        Outcome { close: true, effects }
+            Err(why) => Some((arguments, Some(why.to_string()))),
+        }
     }
 
     /// The arguments as the engine would compose them: it sets `confirm` of a destructive tool itself.

@@ -1,3 +1,5 @@
+//! The call editor: what is sent, what is refused, and its pictures.
+
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -31,12 +31,18 @@ pub enum Context {
     Tools,
     /// Waiting questions.
     Approvals,
+    /// Remembered decisions.
+    Grants,
     /// Calls.
     Calls,
     /// Our own diagnostics.
     Log,
     /// An approval card.
     Card,
+    /// The arguments or the definition on all of a card.
+    CardReading,
+    /// What to remember of an approval.
+    CardRemember,
     /// The reason of a denial.
     CardReason,
     /// The editor of a call.
@@ -51,16 +57,19 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 17] = [
         Self::Global,
         Self::List,
         Self::Servers,
         Self::Stderr,
         Self::Tools,
         Self::Approvals,
+        Self::Grants,
         Self::Calls,
         Self::Log,
         Self::Card,
+        Self::CardReading,
+        Self::CardRemember,
         Self::CardReason,
         Self::Editor,
         Self::Confirm,
@@ -77,9 +86,12 @@ impl Context {
             Self::Stderr => "Standard error",
             Self::Tools => "Tools",
             Self::Approvals => "Approvals",
+            Self::Grants => "Grants",
             Self::Calls => "Calls",
             Self::Log => "Log",
             Self::Card => "Approval card",
+            Self::CardReading => "Reading on a card",
+            Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
             Self::Confirm => "Question",
@@ -91,7 +103,9 @@ impl Context {
     /// Where a key is looked up next when this context does not know it.
     pub const fn parent(self) -> Option<Self> {
         match self {
-            Self::Servers | Self::Stderr | Self::Tools | Self::Approvals | Self::Calls | Self::Log => Some(Self::List),
+            Self::Servers | Self::Stderr | Self::Tools | Self::Approvals | Self::Grants | Self::Calls | Self::Log => {
+                Some(Self::List)
+            }
             Self::List => Some(Self::Global),
             _ => None,
         }
@@ -288,7 +302,8 @@ fn read_keys(written: &[Arc<str>], place: &ConfigRef, problems: &mut Vec<KeyProb
 }
 
 fn allowed(row: &Row, keys: &[Key], place: &ConfigRef, problems: &mut Vec<KeyProblem>) -> Vec<Key> {
-    let decides = row.context == Context::Card && matches!(row.intent, Intent::Approve | Intent::Deny);
+    let decides = row.context == Context::Card
+        && matches!(row.intent, Intent::Approve | Intent::ApproveAll | Intent::Deny | Intent::DenyAll);
     let never = [Key::code(KeyCode::Enter), Key::code(KeyCode::Esc), Key::char('q'), Key::ctrl('c')];
     let mut kept = Vec::new();
     for key in keys {

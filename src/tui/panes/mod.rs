@@ -2,13 +2,10 @@
 
 pub mod approvals;
 pub mod calls;
-mod columns;
 pub mod connect;
-mod detail;
 mod feed;
 mod filter;
 pub mod log;
-mod pick;
 pub mod servers;
 pub mod stderr;
 pub mod tools;
@@ -83,6 +80,8 @@ pub enum PaneId {
     Tools,
     /// Waiting questions.
     Approvals,
+    /// Remembered decisions, in the place of the questions.
+    Grants,
     /// Calls.
     Calls,
     /// Our own diagnostics.
@@ -97,6 +96,7 @@ impl PaneId {
             Self::Stderr => Context::Stderr,
             Self::Tools => Context::Tools,
             Self::Approvals => Context::Approvals,
+            Self::Grants => Context::Grants,
             Self::Calls => Context::Calls,
             Self::Log => Context::Log,
         }

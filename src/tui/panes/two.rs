@@ -3,14 +3,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 
-use super::columns::{Column, fit, head};
 use crate::tui::Draw;
 use crate::tui::intent::Intent;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::paint::{Row, Span, fit_row, line, put, put_over, put_rows, selection, wrap};
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::paint::{Row, Span, fit_row, line, put, put_rows, row_width, wrap};
+use crate::tui::widgets::table::{Align, Column, Places, bar, headings};
 
 /// From this width on list and detail stand side by side.
 const SIDE_BY_SIDE: u16 = 100;
@@ -83,39 +83,33 @@ pub(super) fn title(text: &str, draw: &Draw<'_>) -> Row {
     vec![Span::new(if draw.focused { Role::Title } else { Role::Dim }, text)]
 }
 
-/// A row of a table with its place in the selection.
+/// A row of a table.
 pub(super) struct Line {
-    /// The row.
-    pub(super) row: Row,
+    /// Its cells, in the order of the columns.
+    pub(super) cells: Vec<Row>,
     /// Whether it is selected.
     pub(super) selected: bool,
 }
 
-/// Draws headings and rows.
+/// Draws headings and rows, over the margin that [`frame`] left: the bar of the selection stands there.
 pub(super) fn table(buf: &mut Buffer, area: Rect, (columns, lines): (&[Column], &[Line]), draw: &Draw<'_>) {
-    let places = fit(columns, usize::from(area.width).saturating_sub(2));
-    let headings = shifted(head(columns, &places), " ");
-    if let Some(place) = line(area, 0) {
-        put(buf, place, &headings, draw.theme);
-    }
+    let area = Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area };
+    let area = area.intersection(*buf.area());
+    let places = Places::of(columns, area.width);
+    headings(buf, line(area, 0).unwrap_or_default(), columns, draw.theme);
     for (down, entry) in lines.iter().enumerate() {
         let Some(place) = line(area, down + 1) else { return };
-        let bar = if draw.theme.ascii { ">" } else { "▌" };
-        let row = shifted(entry.row.clone(), if entry.selected { bar } else { " " });
-        if !entry.selected {
-            put(buf, place, &row, draw.theme);
-            continue;
+        for (index, (cell, column)) in entry.cells.iter().zip(columns).enumerate() {
+            let at = places.cell(place, index);
+            let fitted = fit_row(cell, usize::from(at.width));
+            let blank = usize::from(at.width).saturating_sub(row_width(&fitted));
+            let x = if column.align == Align::Right { at.x + to_cells(blank) } else { at.x };
+            put(buf, Rect { x, width: at.right().saturating_sub(x), ..at }, &fitted, draw.theme);
         }
-        let style = if draw.focused { selection(draw.theme) } else { Style::new().add_modifier(Modifier::BOLD) };
-        let blank = Span::gap(usize::from(place.width));
-        put_over(buf, place, &[blank], (draw.theme, style));
-        put_over(buf, place, &fit_row(&row, usize::from(place.width)), (draw.theme, style));
+        if entry.selected {
+            bar(buf, place, draw.theme);
+        }
     }
-}
-
-fn shifted(mut row: Row, mark: &str) -> Row {
-    row.insert(0, Span::new(Role::Accent, &format!("{mark} ")));
-    row
 }
 
 /// Draws an explanation where there is nothing to list.

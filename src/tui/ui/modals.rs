@@ -61,6 +61,10 @@ impl Modals {
             return Some(match card.context() {
                 CardContext::Keys => Context::Card,
                 CardContext::Text => Context::CardReason,
+                CardContext::Reading => Context::CardReading,
+                CardContext::Choosing => Context::CardRemember,
+                CardContext::Search => Context::Filter,
+                CardContext::Editor => Context::Editor,
             });
         }
         self.editor.as_ref().map(|_| Context::Editor)

@@ -10,6 +10,7 @@ use crate::tui::Draw;
 use crate::tui::frames::Motion;
 use crate::tui::intent::{Effect, Intent, Target};
 use crate::tui::layout;
+use crate::tui::panes::approvals::Page;
 use crate::tui::panes::{ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, StderrPane, ToolsPane, View};
 
 /// See the module.
@@ -60,7 +61,10 @@ impl Panes {
             (View::Servers, Half::Servers) => PaneId::Servers,
             (View::Servers, Half::Stderr) => PaneId::Stderr,
             (View::Tools, _) => PaneId::Tools,
-            (View::Approvals, _) => PaneId::Approvals,
+            (View::Approvals, _) => match self.approvals.page() {
+                Page::Waiting => PaneId::Approvals,
+                Page::Grants => PaneId::Grants,
+            },
             (View::Calls, _) => PaneId::Calls,
             (View::Log, _) => PaneId::Log,
         }
@@ -107,7 +111,7 @@ impl Panes {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.apply_servers(intent, snapshot),
             PaneId::Tools => self.tools.apply(intent, snapshot),
-            PaneId::Approvals => self.approvals.apply(intent, snapshot),
+            PaneId::Approvals | PaneId::Grants => self.approvals.apply(intent, snapshot),
             PaneId::Calls => self.calls.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
         }
@@ -118,7 +122,7 @@ impl Panes {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.typing(),
             PaneId::Tools => self.tools.typing(),
-            PaneId::Approvals => self.approvals.typing(),
+            PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
             PaneId::Log => self.log.typing(),
         }
@@ -129,7 +133,7 @@ impl Panes {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.text(key),
             PaneId::Tools => return self.tools.text(key, snapshot),
-            PaneId::Approvals => return self.approvals.text(key, snapshot),
+            PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Log => self.log.text(key),
         }
@@ -141,7 +145,7 @@ impl Panes {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.paste(pasted),
             PaneId::Tools => self.tools.paste(pasted),
-            PaneId::Approvals => self.approvals.paste(pasted),
+            PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
         }

@@ -1,4 +1,4 @@
-//! Frames around panes and the card: thin, heavy, or in plain ASCII, with a title on each side.
+//! Frames around panes and the card: thin or heavy, with a title on each side.
 //!
 //! Draws along the edge of an area and nothing inside it.
 
@@ -32,16 +32,12 @@ pub enum Weight {
 
 const THIN: [&str; 6] = ["╭", "╮", "╰", "╯", "─", "│"];
 const HEAVY: [&str; 6] = ["┏", "┓", "┗", "┛", "━", "┃"];
-const ASCII: [&str; 6] = ["+", "+", "+", "+", "-", "|"];
-const ASCII_HEAVY: [&str; 6] = ["#", "#", "#", "#", "=", "#"];
 
 impl Frame<'_> {
-    const fn glyphs(&self, theme: &Theme) -> [&'static str; 6] {
-        match (theme.ascii, self.weight) {
-            (false, Weight::Thin) => THIN,
-            (false, Weight::Heavy) => HEAVY,
-            (true, Weight::Thin) => ASCII,
-            (true, Weight::Heavy) => ASCII_HEAVY,
+    const fn glyphs(&self) -> [&'static str; 6] {
+        match self.weight {
+            Weight::Thin => THIN,
+            Weight::Heavy => HEAVY,
         }
     }
 
@@ -52,7 +48,7 @@ impl Frame<'_> {
         if drawn != area || area.width < 2 || area.height < 2 {
             return inside.intersection(*buf.area());
         }
-        let [top_left, top_right, bottom_left, bottom_right, across, down] = self.glyphs(theme);
+        let [top_left, top_right, bottom_left, bottom_right, across, down] = self.glyphs();
         let style = theme.style(self.role);
         let (left, right) = (area.left(), area.right() - 1);
         let (top, bottom) = (area.top(), area.bottom() - 1);
@@ -75,7 +71,7 @@ impl Frame<'_> {
     /// A line across, joined to the frame, `at` lines below the top of `area`.
     pub fn rule(&self, buf: &mut Buffer, area: Rect, (at, theme): (usize, &Theme)) {
         let Some(place) = line(area, at) else { return };
-        let across = self.glyphs(theme)[4];
+        let across = self.glyphs()[4];
         let text = across.repeat(usize::from(area.width.saturating_sub(2)));
         let inside = Rect { x: place.x.saturating_add(1), width: place.width.saturating_sub(2), ..place };
         put(buf, inside, &[Span::drawn(self.role, text)], theme);

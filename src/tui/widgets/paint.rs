@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text;
@@ -231,11 +231,6 @@ impl Wrapping {
 
 /// Draws a row into the first line of `area`; what does not fit is clipped.
 pub fn put(buf: &mut Buffer, area: Rect, row: &[Span], theme: &Theme) {
-    put_over(buf, area, row, (theme, Style::new()));
-}
-
-/// As [`put`], with a style laid over every piece (a selection bar).
-pub fn put_over(buf: &mut Buffer, area: Rect, row: &[Span], (theme, over): (&Theme, Style)) {
     let area = area.intersection(*buf.area());
     if area.is_empty() {
         return;
@@ -246,7 +241,9 @@ pub fn put_over(buf: &mut Buffer, area: Rect, row: &[Span], (theme, over): (&The
         if left == 0 {
             return;
         }
-        let style = theme.style(span.role).patch(over);
+        let style = theme.style(span.role);
+        // What a pane is about stands out also where a theme gives it no colour.
+        let style = if span.role == Role::Title { style.add_modifier(Modifier::BOLD) } else { style };
         x = buf.set_stringn(x, area.y, span.drawn_text(theme), left, style).0;
     }
 }
@@ -265,24 +262,6 @@ pub fn put_rows<'r>(buf: &mut Buffer, area: Rect, rows: impl IntoIterator<Item =
     }
 }
 
-/// Blanks an area, whatever was drawn there.
-pub fn clear(buf: &mut Buffer, area: Rect) {
-    let area = area.intersection(*buf.area());
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            if let Some(cell) = buf.cell_mut((x, y)) {
-                cell.reset();
-            }
-        }
-    }
-}
-
-/// The style of a selection bar.
-pub fn selection(theme: &Theme) -> Style {
-    let style = theme.style(Role::Selection);
-    if style == Style::new() { Style::new().add_modifier(Modifier::REVERSED) } else { style }
-}
-
 /// Minutes and seconds: `0:18`, `4:42`, `1:02:03`.
 pub fn clock(duration: std::time::Duration) -> String {
     let seconds = duration.as_secs();
@@ -299,11 +278,6 @@ pub fn took(duration: std::time::Duration) -> String {
         60..3600 => format!("{} min {:02}", seconds / 60, seconds % 60),
         _ => format!("{} h {:02}", seconds / 3600, seconds / 60 % 60),
     }
-}
-
-/// `count` with its noun in the right number: `1 field`, `2 fields`.
-pub fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 #[cfg(test)]

@@ -2,9 +2,12 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Style;
 
-use super::cells::{put, put_right, row, to_cells, width};
+pub use super::border::inner;
+use super::border::{Frame, Weight};
+use super::cells::{row, to_cells};
+use super::paint::Span;
 use crate::tui::theme::{Role, Theme};
 
 /// A pane's frame.
@@ -33,62 +36,21 @@ pub struct Scroll {
     pub total: usize,
 }
 
-struct Lines {
-    corners: [&'static str; 4],
-    horizontal: &'static str,
-    vertical: &'static str,
-}
-
-const LIGHT: Lines = Lines { corners: ["╭", "╮", "╰", "╯"], horizontal: "─", vertical: "│" };
-const HEAVY: Lines = Lines { corners: ["┏", "┓", "┗", "┛"], horizontal: "━", vertical: "┃" };
-
-/// The area inside a frame.
-pub fn inner(area: Rect) -> Rect {
-    if area.width < 2 || area.height < 2 {
-        return Rect { width: 0, height: 0, ..area };
-    }
-    Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
-}
-
 impl Panel<'_> {
-    /// Draws the frame; the inside is left alone.
+    /// Draws the frame and returns what is inside, which is left alone.
     pub fn render(&self, buf: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
-        let inside = inner(area);
-        if area.width < 2 || area.height < 2 {
-            return inside;
-        }
-        let role = match (self.heavy, self.focused) {
-            (true, _) => Role::CardBorder,
-            (false, true) => Role::BorderFocused,
-            (false, false) => Role::Border,
+        let (role, weight) = match (self.heavy, self.focused) {
+            (true, _) => (Role::CardBorder, Weight::Heavy),
+            (false, true) => (Role::BorderFocused, Weight::Thin),
+            (false, false) => (Role::Border, Weight::Thin),
         };
-        let style = theme.style(role);
-        outline(buf, area, if self.heavy { &HEAVY } else { &LIGHT }, style);
-        self.titles(buf, area, theme);
-        if let Some(scroll) = self.scroll {
-            thumb(buf, area, scroll, style);
+        let words = if self.focused || self.heavy { Role::Title } else { Role::Dim };
+        let (title, right) = ([Span::new(words, self.title)], [Span::new(words, self.right)]);
+        let inside = Frame { title: &title, right: &right, role, weight }.draw(buf, area, theme);
+        if let Some(scroll) = self.scroll.filter(|_| area.width > 1 && area.height > 1) {
+            thumb(buf, area, scroll, theme.style(role));
         }
         inside
-    }
-
-    fn titles(&self, buf: &mut Buffer, area: Rect, theme: &Theme) {
-        let style = if self.focused || self.heavy {
-            theme.style(Role::Title).add_modifier(Modifier::BOLD)
-        } else {
-            theme.style(Role::Dim)
-        };
-        let room = area.width.saturating_sub(3);
-        let top = Rect { x: area.x + 1, width: room, height: 1, ..area };
-        let left = to_cells(width(self.title)).saturating_add(2);
-        let right = to_cells(width(self.right)).saturating_add(2);
-        let mut rest = top;
-        if !self.right.is_empty() && left.saturating_add(right).saturating_add(1) <= room {
-            put_right(buf, top, &format!(" {} ", self.right), style);
-            rest.width = room - right;
-        }
-        if !self.title.is_empty() && rest.width > 3 {
-            put(buf, rest, &format!(" {} ", self.title), style);
-        }
     }
 }
 
@@ -105,23 +67,6 @@ pub fn divider(buf: &mut Buffer, area: Rect, y: u16, style: Style) {
         };
         set(buf, x, y, symbol, style);
     }
-}
-
-fn outline(buf: &mut Buffer, area: Rect, lines: &Lines, style: Style) {
-    let (right, bottom) = (area.right() - 1, area.bottom() - 1);
-    for x in area.x..=right {
-        set(buf, x, area.y, lines.horizontal, style);
-        set(buf, x, bottom, lines.horizontal, style);
-    }
-    for y in area.y..=bottom {
-        set(buf, area.x, y, lines.vertical, style);
-        set(buf, right, y, lines.vertical, style);
-    }
-    let [top_left, top_right, bottom_left, bottom_right] = lines.corners;
-    set(buf, area.x, area.y, top_left, style);
-    set(buf, right, area.y, top_right, style);
-    set(buf, area.x, bottom, bottom_left, style);
-    set(buf, right, bottom, bottom_right, style);
 }
 
 fn thumb(buf: &mut Buffer, area: Rect, scroll: Scroll, style: Style) {

@@ -33,6 +33,32 @@ pub struct Column {
     pub rank: u8,
 }
 
+impl Column {
+    const fn new(title: &'static str, width: Width, align: Align, rank: u8) -> Self {
+        Self { title, width, align, rank }
+    }
+
+    /// Takes what the others leave, at least so many cells; never goes.
+    pub const fn grows(title: &'static str, least: u16) -> Self {
+        Self::new(title, Width::Rest(least), Align::Left, 0)
+    }
+
+    /// Never goes.
+    pub const fn stays(title: &'static str, cells: u16) -> Self {
+        Self::new(title, Width::Cells(cells), Align::Left, 0)
+    }
+
+    /// Goes when there is no room, the rightmost first.
+    pub const fn drops(title: &'static str, cells: u16) -> Self {
+        Self::new(title, Width::Cells(cells), Align::Left, 1)
+    }
+
+    /// A number that goes when there is no room, as [`Self::drops`].
+    pub const fn number(title: &'static str, cells: u16) -> Self {
+        Self::new(title, Width::Cells(cells), Align::Right, 1)
+    }
+}
+
 /// Where text stands in its column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {

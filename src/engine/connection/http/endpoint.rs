@@ -1,19 +1,16 @@
 //! The endpoint: URL, client, configured headers, and the session that the server gave us.
 //!
-//! [`super::job`] and [`super::stream`] send through it. Secrets in the URL and the headers stay in here.
+//! [`super::job`], [`super::stream`] and [`super::classic`] send through it. Secrets in the URL and the headers stay in
+//! here. The client is our own and not the protocol crate's: that one reads answers into its types and writes them out
+//! again, which changes numbers and loses what it does not know.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt as _};
-use http::{HeaderName, HeaderValue};
-use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse, StreamableHttpResponseLimits,
-};
-use serde_json::Value;
+use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Response, Url};
 use tokio::time::timeout;
 
 use super::headers;
@@ -24,14 +21,11 @@ use crate::ids::ConnectionName;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 const FAREWELL_TIME: Duration = Duration::from_secs(2);
 
-/// What goes wrong with one request.
-pub(super) type PostError = StreamableHttpError<reqwest::Error>;
-
 /// One endpoint and our session with it.
 pub(super) struct Endpoint {
-    url: Arc<str>,
+    url: Url,
     client: reqwest::Client,
-    configured: HashMap<HeaderName, HeaderValue>,
+    configured: HeaderMap,
     session: Mutex<HttpSession>,
     /// The connection, for logs.
     pub name: ConnectionName,
@@ -41,11 +35,17 @@ pub(super) struct Endpoint {
     pub sink: Arc<LineSink>,
 }
 
-#[derive(Clone, Default)]
-struct HttpSession {
-    legacy: bool,
-    id: Option<Arc<str>>,
-    revision: Option<HeaderValue>,
+/// What requests carry, as far as the server gave it to us.
+#[derive(Clone, Default, Debug)]
+pub(super) struct HttpSession {
+    /// `initialize` was answered.
+    pub legacy: bool,
+    /// The session's name.
+    pub id: Option<HeaderValue>,
+    /// The revision for the header.
+    pub revision: Option<HeaderValue>,
+    /// Where to post in the 2024-11-05 transport, which has two addresses.
+    pub classic: Option<Url>,
 }
 
 impl Endpoint {
@@ -54,11 +54,11 @@ impl Endpoint {
     /// # Errors
     /// A text that names what cannot be used, without its value.
     pub fn new(spec: &HttpSpec, name: &ConnectionName, sink: Arc<LineSink>) -> Result<Self, String> {
-        let url = reqwest::Url::parse(spec.url.expose()).map_err(|error| format!("its url is not usable: {error}"))?;
+        let url = Url::parse(spec.url.expose()).map_err(|error| format!("its url is not usable: {error}"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(format!("its url begins with \"{}:\", not with http: or https:", url.scheme()));
         }
-        let mut configured = HashMap::new();
+        let mut configured = HeaderMap::new();
         for (name, value) in &spec.headers {
             let parsed = HeaderName::from_bytes(name.as_bytes());
             let name = parsed.map_err(|_| format!("\"{name}\" is no name of an HTTP header"))?;
@@ -71,90 +71,98 @@ impl Endpoint {
             configured.insert(name, value);
         }
         let client = client(&url).map_err(|error| format!("no HTTP client: {}", root_cause(&error)))?;
-        Ok(Self {
-            url: spec.url.expose().into(),
-            client,
-            configured,
-            session: Mutex::default(),
-            name: name.clone(),
-            display: spec.display.clone(),
-            sink,
-        })
+        let session = Mutex::default();
+        Ok(Self { url, client, configured, session, name: name.clone(), display: spec.display.clone(), sink })
     }
 
-    /// Sends one message.
+    /// Posts one message with headers that follow from it.
     pub async fn post(
         &self,
-        message: ClientJsonRpcMessage,
-        value: &Value,
-    ) -> Result<StreamableHttpPostResponse, PostError> {
-        let session = self.session();
-        let mut all = self.configured.clone();
-        all.extend(headers::of_message(value, session.revision));
-        let mut limits = StreamableHttpResponseLimits::default();
-        limits.max_error_response_size = 8 << 10;
-        let id = session.id;
-        self.client.post_message_with_response_limits(self.url.clone(), message, id, None, all, limits).await
+        text: String,
+        more: Vec<(HeaderName, HeaderValue)>,
+        session: &HttpSession,
+    ) -> reqwest::Result<Response> {
+        let mut all = self.headers(session, "application/json, text/event-stream");
+        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        for (name, value) in more {
+            all.insert(name, value);
+        }
+        let url = session.classic.as_ref().unwrap_or(&self.url);
+        self.client.post(url.clone()).headers(all).body(text).send().await
     }
 
-    /// Opens the stream of the server's own messages. `None` without a session to open it for.
-    pub async fn listen(
-        &self,
-        last_event: Option<String>,
-    ) -> Option<Result<impl Stream<Item = Event> + Send + Unpin + use<>, PostError>> {
-        let session = self.session();
-        let id = session.id?;
-        let mut all = self.configured.clone();
-        all.extend(session.revision.map(|revision| (headers::VERSION, revision)));
-        let stream = self.client.get_stream(self.url.clone(), Some(id), last_event, None, all).await;
-        Some(stream.map(|events| {
-            let good =
-                events.take_while(|event| std::future::ready(event.is_ok())).filter_map(|event| async { event.ok() });
-            Box::pin(good.map(|event| Event { data: event.data.unwrap_or_default(), id: event.id }))
-        }))
+    /// Opens a stream of the server's: its own messages, or, after `last_event`, the rest of a broken one.
+    pub async fn listen(&self, last_event: Option<&str>, session: &HttpSession) -> reqwest::Result<Response> {
+        let mut all = self.headers(session, "text/event-stream");
+        all.extend(session.revision.clone().map(|revision| (headers::VERSION, revision)));
+        let last_event = last_event.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok());
+        all.extend(last_event.map(|id| (headers::LAST_EVENT, id)));
+        self.client.get(self.url.clone()).headers(all).send().await
     }
 
     /// Notes what the answer to `initialize` says: the session, and the revision for the header.
-    pub fn begin_session(&self, id: Option<String>, revision: Option<&str>) {
+    pub fn begin_session(&self, id: Option<HeaderValue>, revision: Option<&str>) {
         let mut session = self.session.lock().unwrap_or_else(PoisonError::into_inner);
         session.legacy = true;
-        session.id = id.map(Arc::from);
+        session.id = id;
         session.revision = revision.and_then(|revision| HeaderValue::from_str(revision).ok());
     }
 
-    /// True once `initialize` was answered.
-    pub fn is_legacy(&self) -> bool {
-        self.session().legacy
+    /// From here on messages are posted to `url`.
+    pub fn begin_classic(&self, url: Url) {
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) =
+            HttpSession { legacy: true, classic: Some(url), ..HttpSession::default() };
     }
 
-    /// True while our requests carry a session.
-    pub fn has_session(&self) -> bool {
-        self.session().id.is_some()
+    /// What requests carry now.
+    pub fn session(&self) -> HttpSession {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What a request that makes a session carries: nothing of an earlier one.
+    pub fn no_session() -> HttpSession {
+        HttpSession::default()
     }
 
     /// Tells the server that the session is over, where there is one. A server may not care.
     pub async fn leave(&self) {
         let session = self.session();
-        let Some(id) = session.id else { return };
-        let mut all = self.configured.clone();
+        if session.id.is_none() {
+            return;
+        }
+        let mut all = self.headers(&session, "application/json, text/event-stream");
         all.extend(session.revision.map(|revision| (headers::VERSION, revision)));
-        let _ = timeout(FAREWELL_TIME, self.client.delete_session(self.url.clone(), id, None, all)).await;
+        let _ = timeout(FAREWELL_TIME, self.client.delete(self.url.clone()).headers(all).send()).await;
     }
 
-    fn session(&self) -> HttpSession {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// `address`, as an answer from this endpoint gives it, where it has the endpoint's origin.
+    ///
+    /// # Errors
+    /// The origin it has instead, without credentials, path and query.
+    pub fn same_origin(&self, address: &str) -> Result<Url, String> {
+        let url = self.url.join(address.trim()).map_err(|_| "an address that cannot be read".to_owned())?;
+        if url.origin() == self.url.origin() { Ok(url) } else { Err(url.origin().ascii_serialization()) }
+    }
+
+    /// The origin that a redirect leads to, for people.
+    pub fn redirect_target(&self, answer: &Response) -> String {
+        let location = answer.headers().get(LOCATION).and_then(|location| location.to_str().ok());
+        match location.map(|location| self.same_origin(location)) {
+            Some(Ok(url)) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
+            Some(Err(origin)) => origin,
+            None => "nowhere that it names".to_owned(),
+        }
+    }
+
+    fn headers(&self, session: &HttpSession, accept: &'static str) -> HeaderMap {
+        let mut all = self.configured.clone();
+        all.insert(ACCEPT, HeaderValue::from_static(accept));
+        all.extend(session.id.clone().map(|id| (headers::SESSION, id)));
+        all
     }
 }
 
-/// One event of the server's own stream.
-pub(super) struct Event {
-    /// A message, or nothing.
-    pub data: String,
-    /// Where to go on from, should the stream break.
-    pub id: Option<String>,
-}
-
-fn client(url: &reqwest::Url) -> reqwest::Result<reqwest::Client> {
+fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
     static PROVIDER: Once = Once::new();
     // The HTTP client panics without one. Somebody else may have installed theirs first, which is as good.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
@@ -164,6 +172,9 @@ fn client(url: &reqwest::Url) -> reqwest::Result<reqwest::Client> {
         .redirect(reqwest::redirect::Policy::none())
         // Reused connections to some servers stall for 40 ms per request.
         .pool_max_idle_per_host(0)
+        // A request that fails is judged by us; nothing may send it a second time.
+        .retry(reqwest::retry::never())
+        .referer(false)
         .tcp_nodelay(true);
     if is_loopback(url) {
         builder = builder.no_proxy();
@@ -171,7 +182,7 @@ fn client(url: &reqwest::Url) -> reqwest::Result<reqwest::Client> {
     builder.build()
 }
 
-fn is_loopback(url: &reqwest::Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let address = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
@@ -184,12 +195,4 @@ pub(super) fn root_cause(error: &reqwest::Error) -> String {
         cause = Some(source);
     }
     cause.map_or_else(|| "no further reason".to_owned(), ToString::to_string)
-}
-
-/// An error for logs.
-pub(super) fn describe(error: &PostError) -> String {
-    match error {
-        PostError::Client(error) => root_cause(error),
-        other => other.to_string(),
-    }
 }

@@ -7,6 +7,10 @@ use serde_json::Value;
 
 /// The revision that a request is made in.
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The session that a request belongs to.
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+/// Where a broken stream goes on from.
+pub(super) const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const OPENING: &str = "=?base64?";
@@ -14,18 +18,21 @@ const CLOSING: &str = "?=";
 
 /// Whether the configuration has to leave this header to us.
 pub(super) fn is_ours(name: &HeaderName) -> bool {
-    matches!(
-        name.as_str(),
-        "accept"
-            | "content-type"
-            | "content-length"
-            | "host"
-            | "mcp-session-id"
-            | "mcp-protocol-version"
-            | "last-event-id"
-            | "mcp-method"
-            | "mcp-name"
-    )
+    name.as_str().starts_with("mcp-param-")
+        || matches!(
+            name.as_str(),
+            "accept"
+                | "content-type"
+                | "content-length"
+                | "connection"
+                | "transfer-encoding"
+                | "host"
+                | "mcp-session-id"
+                | "mcp-protocol-version"
+                | "last-event-id"
+                | "mcp-method"
+                | "mcp-name"
+        )
 }
 
 /// The headers of one message. `session` is the revision that a legacy handshake settled.
@@ -48,7 +55,7 @@ pub(super) fn of_message(message: &Value, session: Option<HeaderValue>) -> Vec<(
 }
 
 /// A value as it may stand in a header: as it is, or in the protocol's base64 form.
-fn encoded(value: &str) -> String {
+pub(super) fn encoded(value: &str) -> String {
     let plain = value.bytes().all(|byte| (0x20..0x7f).contains(&byte)) && value.trim() == value;
     if plain && !(value.starts_with(OPENING) && value.ends_with(CLOSING)) {
         return value.to_owned();

@@ -1,26 +1,50 @@
 //! One message of ours on its way: posted, its answer read, a failure judged by whether it can have run.
 //!
-//! [`super::Carrier`] runs one job for each message.
+//! [`super::Carrier`] runs one job for each message. The text goes out as it is, and the answer's text is handed on as it
+//! came.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use futures_util::StreamExt as _;
-use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::streamable_http_client::StreamableHttpPostResponse;
+use http::HeaderValue;
+use http::header::WWW_AUTHENTICATE;
+use reqwest::Response;
 use serde_json::Value;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
-use super::endpoint::{Endpoint, PostError, root_cause};
-use crate::engine::connection::message::{self, Incoming, LinkEnd, Reached};
+use super::body::{self, BodyError, Kind};
+use super::endpoint::{Endpoint, HttpSession};
+use super::fate::{self, Refusal};
+use super::sse::Parser;
+use super::{classic, headers};
+use crate::engine::connection::link::Frame;
+use crate::engine::connection::message::{self, Fault, Incoming, Lack, LinkEnd, Reached};
+use crate::engine::connection::wire::MAX_MESSAGE_BYTES;
 
-/// What some servers answer, without an id, to a session that they do not know; others answer HTTP 404.
+/// What some servers answer to a session that they do not know; others answer HTTP 404.
 const SESSION_UNKNOWN: i64 = -32000;
+/// How much of an error's body is read, and how much of it is logged.
+const READ_BODY: usize = 1 << 20;
+const LOGGED_BODY: usize = 8 << 10;
+/// Attempts to go on with the broken stream of an answer.
+const MOST_RESUMPTIONS: usize = 3;
+const SHORTEST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Sends `text` and hands on what comes back.
-pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming>, text: String) {
-    let (Ok(value), Ok(typed)) =
-        (serde_json::from_str::<Value>(&text), serde_json::from_str::<ClientJsonRpcMessage>(&text))
-    else {
+/// One message and the way for what comes back.
+pub(super) struct Job {
+    /// Where it goes.
+    pub endpoint: Arc<Endpoint>,
+    messages: mpsc::Sender<Incoming>,
+    /// The request's identifier; `None` for what has no answer.
+    id: Option<u64>,
+    method: String,
+}
+
+/// Sends a message and hands on what comes back.
+pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming>, frame: Frame) {
+    let Ok(value) = serde_json::from_str::<Value>(&frame.text) else {
         tracing::debug!(server = %endpoint.name, "message_not_sent");
         return;
     };
@@ -30,43 +54,91 @@ pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming
         id: value.get("method").and_then(|_| value.get("id")).and_then(Value::as_u64),
         method: value.get("method").and_then(Value::as_str).unwrap_or("").to_owned(),
     };
-    match job.endpoint.post(typed, &value).await {
-        Ok(StreamableHttpPostResponse::Json(message, session)) => {
-            let text = serde_json::to_string(&message).unwrap_or_default();
-            job.take(&text, session.as_deref()).await;
-        }
-        Ok(StreamableHttpPostResponse::Sse(mut events, session)) => {
-            while let Some(Ok(event)) = events.next().await {
-                if job.take(event.data.as_deref().unwrap_or_default(), session.as_deref()).await {
-                    return;
-                }
+    // What makes a session belongs to none.
+    let session = if job.is_handshake() { Endpoint::no_session() } else { job.endpoint.session() };
+    let mut more = headers::of_message(&value, session.revision.clone());
+    more.extend(frame.mirrored);
+    match job.endpoint.post(frame.text.clone(), more, &session).await {
+        Err(error) => job.lacking(fate::of_error(&error, &job.endpoint.display)).await,
+        Ok(answer) if answer.status().is_success() => job.read(answer, &session).await,
+        Ok(answer) if job.method == "initialize" && matches!(answer.status().as_u16(), 404 | 405) => {
+            // Perhaps it speaks the transport of 2024-11-05, which answers only to GET at this address.
+            if !classic::run(&job, &frame.text).await {
+                job.refused(answer, &session).await;
             }
-            job.undelivered(Reached::Perhaps, "the stream of its answer broke off".to_owned()).await;
         }
-        // Also a request may be accepted: its answer comes on the server's own stream.
-        Ok(_) => {}
-        Err(error) => job.failed(&error).await,
+        Ok(answer) => job.refused(answer, &session).await,
     }
 }
 
-struct Job {
-    endpoint: Arc<Endpoint>,
-    messages: mpsc::Sender<Incoming>,
-    id: Option<u64>,
-    method: String,
-}
-
 impl Job {
+    async fn read(&self, answer: Response, sent: &HttpSession) {
+        if self.id.is_none() || sent.classic.is_some() || answer.status().as_u16() == 202 {
+            // An accepted request is answered on the server's own stream.
+            return;
+        }
+        let session = answer.headers().get(headers::SESSION).cloned();
+        if body::kind(&answer) == Kind::Events {
+            return self.read_events(answer, session.as_ref(), sent).await;
+        }
+        let kind = body::media_type(&answer);
+        match body::whole(answer, MAX_MESSAGE_BYTES).await {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => {
+                if !self.take(&text, session.as_ref()).await {
+                    let what = if kind.is_empty() { "nothing that it names" } else { &kind };
+                    self.lacking(fate::broken(format!("its answer is no JSON-RPC answer but {what}"))).await;
+                }
+            }
+            Err(BodyError::TooLarge) => self.lacking(too_large()).await,
+            Err(BodyError::Broken(cause)) => {
+                self.lacking(fate::broken(format!("its answer broke off: {cause}"))).await;
+            }
+        }
+    }
+
+    /// Reads events until the answer is among them. A legacy server that numbers its events is asked for the rest of
+    /// a stream that breaks; the request itself is never sent again.
+    async fn read_events(&self, mut answer: Response, session: Option<&HeaderValue>, sent: &HttpSession) {
+        let mut last_id = None;
+        let mut pause = SHORTEST_PAUSE;
+        for _ in 0..=MOST_RESUMPTIONS {
+            let mut parser = Parser::default();
+            loop {
+                let (events, over) = match answer.chunk().await {
+                    Ok(Some(piece)) => match parser.push(&piece) {
+                        Ok(events) => (events, false),
+                        Err(_) => return self.lacking(too_large()).await,
+                    },
+                    Ok(None) | Err(_) => (std::mem::take(&mut parser).finish().into_iter().collect(), true),
+                };
+                for event in events {
+                    pause = event.retry.unwrap_or(pause).clamp(SHORTEST_PAUSE, LONGEST_PAUSE);
+                    last_id = event.id.or(last_id).filter(|id| !id.is_empty());
+                    if self.take(&event.data, session).await {
+                        return;
+                    }
+                }
+                if over {
+                    break;
+                }
+            }
+            let (Some(id), true) = (&last_id, sent.legacy && sent.id.is_some()) else { break };
+            sleep(pause).await;
+            match self.endpoint.listen(Some(id), sent).await {
+                Ok(rest) if rest.status().is_success() && body::kind(&rest) == Kind::Events => answer = rest,
+                _ => break,
+            }
+        }
+        self.lacking(fate::broken("the stream of its answer broke off".to_owned())).await;
+    }
+
     /// Hands on the messages in `text`. True once the answer was among them.
-    async fn take(&self, text: &str, session: Option<&str>) -> bool {
+    pub async fn take(&self, text: &str, session: Option<&HeaderValue>) -> bool {
         let mut answered = false;
         for mut message in message::read(text).unwrap_or_default() {
-            // Middleware refuses without repeating the id; this POST carried one request, so it is about that.
-            if let Incoming::Response { id: id @ None, outcome: Err(error) } = &mut message {
-                if error.code == SESSION_UNKNOWN && !self.is_handshake() && self.endpoint.has_session() {
-                    self.session_lost().await;
-                    return true;
-                }
+            if let Incoming::Response { id: id @ None, outcome: Err(_) } = &mut message {
+                // Middleware refuses without repeating the id; this POST carried one request, so it is about that.
                 *id = self.id;
             }
             if let Incoming::Response { id, outcome } = &message {
@@ -75,7 +147,7 @@ impl Job {
                 if let (true, "initialize", Ok(result)) = (ours, self.method.as_str(), outcome) {
                     let result: Value = serde_json::from_str(result.get()).unwrap_or_default();
                     let revision = result.get("protocolVersion").and_then(Value::as_str);
-                    self.endpoint.begin_session(session.map(ToOwned::to_owned), revision);
+                    self.endpoint.begin_session(session.cloned(), revision);
                 }
             }
             self.tell(message).await;
@@ -83,119 +155,100 @@ impl Job {
         answered
     }
 
-    async fn failed(&self, error: &PostError) {
-        let fate = Fate::of(error, &self.endpoint.display);
-        self.log(error, &fate);
-        let handshake = self.is_handshake();
-        let end = match fate.kind {
-            Kind::Unauthorized | Kind::Forbidden if handshake => Some(LinkEnd::Unauthorized(fate.reason.clone())),
-            Kind::Unauthorized => Some(LinkEnd::Unauthorized(fate.reason.clone())),
-            Kind::SessionLost => return self.session_lost().await,
-            _ if handshake && fate.reached == Reached::No => Some(LinkEnd::Broken(fate.reason.clone())),
+    /// An answer that is no success.
+    async fn refused(&self, answer: Response, sent: &HttpSession) {
+        let status = answer.status().as_u16();
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let challenge = answer.headers().get(WWW_AUTHENTICATE).map(text);
+        let target = (300..400).contains(&status).then(|| self.endpoint.redirect_target(&answer));
+        let read = body::start(answer, READ_BODY).await;
+        let body = read.as_deref().unwrap_or_default();
+        let error = message::read(body).unwrap_or_default().into_iter().find_map(|message| match message {
+            Incoming::Response { id, outcome: Err(error) } => Some((id, error)),
             _ => None,
+        });
+        let unknown = match &error {
+            Some((id, error)) if status == 404 => self.id.is_none() || *id != self.id || error.code == -32001,
+            Some((id, error)) => {
+                // Some SDKs use another code; what has no identifier of ours was refused before it was looked at.
+                let said = *id != self.id && error.message.to_lowercase().contains("session");
+                status == 400 && (error.code == SESSION_UNKNOWN || said)
+            }
+            None => status == 404 || (status == 400 && body.to_lowercase().contains("no valid session id")),
         };
-        // In the handshake the end says it all; later the request that met it is judged by itself first.
-        if !handshake || end.is_none() {
-            self.undelivered(fate.reached, fate.reason).await;
+        if unknown && sent.id.is_some() {
+            tracing::info!(server = %self.endpoint.name, status_code = status, "http_session_lost");
+            return self.lacking(fate::session_lost()).await;
         }
-        if let Some(end) = end {
-            self.tell(Incoming::End(end)).await;
+        self.log(status, &read);
+        match error {
+            Some((id, _)) if !matches!(status, 401 | 403) && self.id.is_some() && (id.is_none() || id == self.id) => {
+                self.take(body, None).await;
+            }
+            _ => {
+                // Cleaned before it is cut, so that no part of a secret is left over at the cut.
+                let body = self.endpoint.sink.clean(body::cut(body, READ_BODY)).to_string();
+                self.lacking(Refusal { status, body, challenge, target }.lack()).await;
+            }
         }
     }
 
-    /// The request was refused before it ran, and so would be every other one.
-    async fn session_lost(&self) {
-        self.undelivered(Reached::No, "the server no longer knows our session".to_owned()).await;
-        self.tell(Incoming::End(LinkEnd::SessionLost)).await;
+    /// There is no answer.
+    pub async fn lacking(&self, lack: Lack) {
+        let handshake = self.is_handshake();
+        let end = match lack.fault {
+            Fault::Status(401) => Some(LinkEnd::Unauthorized(lack.reason.clone())),
+            Fault::Status(403) if handshake => Some(LinkEnd::Unauthorized(lack.reason.clone())),
+            // Any other refusal of the probe only says that it is not known.
+            Fault::Status(300..=399 | 429) | Fault::Unreachable if handshake => {
+                Some(LinkEnd::Broken(lack.reason.clone()))
+            }
+            _ => None,
+        };
+        let suspect = lack.fault == Fault::Unreachable;
+        // In the handshake the end says it all; later the request that met it is judged by itself first.
+        if let (Some(id), true) = (self.id, !handshake || end.is_none()) {
+            self.tell(Incoming::Undelivered { id, lack }).await;
+        }
+        match end {
+            Some(end) => self.tell(Incoming::End(end)).await,
+            None if suspect => self.tell(Incoming::Suspect).await,
+            None => {}
+        }
+    }
+
+    /// Hands on one message.
+    pub async fn tell(&self, message: Incoming) {
+        // Nobody listens any more once the connection goes down.
+        let _ = self.messages.send(message).await;
     }
 
     fn is_handshake(&self) -> bool {
         matches!(self.method.as_str(), "server/discover" | "initialize")
     }
 
-    async fn undelivered(&self, reached: Reached, reason: String) {
-        if let Some(id) = self.id {
-            self.tell(Incoming::Undelivered { id, reached, reason }).await;
-        }
-    }
-
-    async fn tell(&self, message: Incoming) {
-        // Nobody listens any more once the connection goes down.
-        let _ = self.messages.send(message).await;
-    }
-
-    fn log(&self, error: &PostError, fate: &Fate) {
-        let Some(status) = fate.status else { return };
-        let body = match error {
-            PostError::UnexpectedServerResponse(text) => self.endpoint.sink.clean(text),
-            _ => Arc::from(""),
-        };
+    fn log(&self, status: u16, body: &Result<String, String>) {
         let (server, url) = (&self.endpoint.name, &self.endpoint.display);
-        tracing::error!(%server, status_code = status, method = "POST", %url, response_body = %body, "http_error");
-    }
-}
-
-/// What a failed request means.
-struct Fate {
-    kind: Kind,
-    status: Option<u16>,
-    reached: Reached,
-    reason: String,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Unauthorized,
-    Forbidden,
-    SessionLost,
-    Other,
-}
-
-impl Fate {
-    fn of(error: &PostError, url: &str) -> Self {
-        let fate = |kind, status, reached, reason| Self { kind, status, reached, reason };
-        match error {
-            PostError::AuthRequired(_) => Self::of_status(401, ""),
-            PostError::InsufficientScope(_) => Self::of_status(403, ""),
-            PostError::SessionExpired => {
-                fate(Kind::SessionLost, Some(404), Reached::No, "the server no longer knows our session".to_owned())
+        // That an old server does not know the probe is no error, nor is it one that a notice is not taken.
+        if (self.method == "server/discover" && !matches!(status, 401 | 403)) || self.id.is_none() {
+            tracing::debug!(%server, status_code = status, method = "POST", %url, "http_refusal");
+            return;
+        }
+        match body {
+            Ok(body) => {
+                let body = self.endpoint.sink.clean(body);
+                let response_body = body::cut(&body, LOGGED_BODY);
+                tracing::error!(%server, status_code = status, method = "POST", %url, response_body, "http_error");
             }
-            PostError::HttpStatus(error) => Self::of_status(error.status, ""),
-            PostError::UnexpectedServerResponse(text) => match status_in(text) {
-                Some(status) => Self::of_status(status, text),
-                None => fate(Kind::Other, None, Reached::Perhaps, text.to_string()),
-            },
-            PostError::Client(error) if error.is_connect() => {
-                let reason = format!("cannot connect to {url}: {}", root_cause(error));
-                fate(Kind::Other, None, Reached::No, reason)
+            Err(error) => {
+                tracing::error!(%server, status_code = status, method = "POST", %url, body_error = %error, "http_error");
             }
-            PostError::Client(error) if error.is_builder() => fate(Kind::Other, None, Reached::No, root_cause(error)),
-            PostError::Client(error) => {
-                fate(Kind::Other, None, Reached::Perhaps, format!("the connection broke off: {}", root_cause(error)))
-            }
-            other => fate(Kind::Other, None, Reached::Perhaps, other.to_string()),
         }
     }
-
-    /// A status that says "refused" is one where nothing ran; any other leaves it open.
-    fn of_status(status: u16, text: &str) -> Self {
-        let (kind, reached, what) = match status {
-            401 => (Kind::Unauthorized, Reached::No, "the server wants other credentials"),
-            403 => (Kind::Forbidden, Reached::No, "the server forbids it to these credentials"),
-            429 => (Kind::Other, Reached::No, "the server takes no more requests for now"),
-            300..=399 => (Kind::Other, Reached::No, "the server redirects, which is not followed"),
-            _ => (Kind::Other, Reached::Perhaps, ""),
-        };
-        let reason = match (what, text) {
-            ("", "") => format!("HTTP {status}"),
-            ("", text) => text.chars().take(200).collect(),
-            (what, _) => format!("HTTP {status}: {what}"),
-        };
-        Self { kind, status: Some(status), reached, reason }
-    }
 }
 
-/// The status in the protocol crate's text for an answer that it could not read: `HTTP 401 Unauthorized: …`.
-fn status_in(text: &str) -> Option<u16> {
-    text.strip_prefix("HTTP ")?.split([' ', ':']).next()?.parse().ok()
+fn too_large() -> Lack {
+    let limit = MAX_MESSAGE_BYTES >> 20;
+    let reason = format!("message over limit: its answer has more than {limit} MiB in one message");
+    Lack { reached: Reached::Perhaps, fault: Fault::Broken, reason }
 }

@@ -1,11 +1,16 @@
 //! A streamable HTTP endpoint as a link: one POST for each message of ours, one stream for the server's own.
 //!
-//! The supervisor opens one for each start. The requests and their limits are the protocol crate's; sessions,
-//! headers and what a failed request means are decided here.
+//! The supervisor opens one for each start. Bytes go out and come back as they are, over a client of our own; sessions,
+//! headers and what a failed request means are decided here, who asks again is not.
 
+mod body;
+mod classic;
 mod endpoint;
+mod fate;
 mod headers;
 mod job;
+pub(super) mod mirror;
+mod sse;
 mod stream;
 
 use std::collections::HashMap;
@@ -22,7 +27,7 @@ use self::endpoint::Endpoint;
 use super::HttpSpec;
 use super::failure::Trouble;
 use super::lines::LineSink;
-use super::link::{Frame, Link, QUEUE};
+use super::link::{Carriage, Frame, Link, QUEUE};
 use super::message::{Incoming, LinkEnd};
 use crate::ids::ConnectionName;
 
@@ -38,9 +43,10 @@ pub(super) fn open(spec: &HttpSpec, name: &ConnectionName, sink: &Arc<LineSink>)
     let (outgoing, frames) = mpsc::channel(QUEUE);
     let (messages, incoming) = mpsc::channel(QUEUE);
     let close = CancellationToken::new();
-    let carrier = Carrier { endpoint, messages, jobs: JoinSet::new(), by_id: HashMap::new() };
+    let carrier = Carrier { endpoint, messages, jobs: JoinSet::new(), by_id: HashMap::new(), stream: None };
     let farewell = tokio::spawn(carrier.run(frames, close.clone()));
-    Ok(Link { outgoing, incoming, tasks: JoinSet::new(), close, farewell: Some(farewell) })
+    let carriage = Carriage::Http;
+    Ok(Link { carriage, outgoing, incoming, tasks: JoinSet::new(), close, farewell: Some(farewell) })
 }
 
 /// Sends our messages and keeps track of the requests on their way.
@@ -49,6 +55,8 @@ struct Carrier {
     messages: mpsc::Sender<Incoming>,
     jobs: JoinSet<()>,
     by_id: HashMap<u64, AbortHandle>,
+    /// The server's own stream in the present session.
+    stream: Option<AbortHandle>,
 }
 
 impl Carrier {
@@ -80,7 +88,7 @@ impl Carrier {
         }
         let Ok(value) = serde_json::from_str::<Value>(&frame.text) else { return };
         let method = value.get("method").and_then(Value::as_str);
-        let job = job::run(self.endpoint.clone(), self.messages.clone(), frame.text);
+        let job = job::run(self.endpoint.clone(), self.messages.clone(), frame);
         match (method, value.get("id").and_then(Value::as_u64)) {
             (Some(_), Some(id)) => {
                 let handle = self.jobs.spawn(job);
@@ -89,7 +97,7 @@ impl Carrier {
             // What follows relies on it having arrived.
             (Some("notifications/initialized"), _) => {
                 let _ = timeout(NOTICE_TIME, job).await;
-                self.jobs.spawn(stream::run(self.endpoint.clone(), self.messages.clone()));
+                self.listen();
             }
             (Some("notifications/cancelled"), _) => {
                 let of = value.pointer("/params/requestId").and_then(Value::as_u64);
@@ -97,13 +105,25 @@ impl Carrier {
                 if let Some(job) = of.and_then(|id| self.by_id.remove(&id)) {
                     job.abort();
                 }
-                if self.endpoint.is_legacy() {
+                if self.endpoint.session().legacy {
                     self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
                 }
             }
             _ => {
                 self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
             }
+        }
+    }
+
+    /// Opens the server's own stream, where there is a session to open it for.
+    fn listen(&mut self) {
+        if let Some(earlier) = self.stream.take() {
+            earlier.abort();
+        }
+        let session = self.endpoint.session();
+        if session.id.is_some() {
+            let stream = stream::run(self.endpoint.clone(), self.messages.clone(), session);
+            self.stream = Some(self.jobs.spawn(stream));
         }
     }
 }

@@ -141,7 +141,7 @@ async fn a_given_up_call_is_told_to_the_server() {
     let mut bench = Bench::start(spec);
     bench.ready().await;
     let timed_out = bench.call("never", "{}").await;
-    assert!(matches!(timed_out, Err(CallFailure::TimedOut(_))), "{timed_out:?}");
+    assert!(matches!(timed_out, Err(CallFailure::TimedOut { .. })), "{timed_out:?}");
     let cancel = CancellationToken::new();
     let call = bench.connection.call(Dispatch::for_test("never", "{}"), cancel.clone());
     let (cancelled, ()) = tokio::join!(call, async {

@@ -7,49 +7,94 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::broadcast;
 
 use super::scripted::{discovered, error, initialized, result};
 use super::*;
 
 /// One request as it came in.
 #[derive(Clone, Debug)]
-struct Request {
-    verb: String,
-    headers: BTreeMap<String, String>,
-    body: Value,
+pub(super) struct Request {
+    pub verb: String,
+    pub path: String,
+    pub headers: BTreeMap<String, String>,
+    pub body: Value,
+    /// The body as it came.
+    pub raw: String,
 }
 
 impl Request {
-    fn method(&self) -> &str {
+    pub fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or_default()
     }
 }
 
 /// Status, further header lines, body.
-type Response = (u16, String, String);
+pub(super) type Response = (u16, String, String);
+
+/// A header line that keeps the response open: what is pushed is written to it until the other side closes it, which
+/// is noted as a request `CLOSED`.
+pub(super) const HELD: &str = "X-Held: yes\r\n";
 
 /// The endpoint's log and address.
-struct Endpoint {
-    address: SocketAddr,
-    heard: Arc<Mutex<Vec<Request>>>,
+pub(super) struct Endpoint {
+    pub address: SocketAddr,
+    pub heard: Arc<Mutex<Vec<Request>>>,
+    /// Written to every held response.
+    pub push: broadcast::Sender<String>,
+    alive: tokio::task::JoinHandle<()>,
 }
 
 impl Endpoint {
-    async fn start(answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    pub async fn start(answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static) -> Self {
+        let (push, _) = broadcast::channel(256);
+        Self::at("127.0.0.1:0", push, answer).await
+    }
+
+    pub async fn at(
+        address: impl tokio::net::ToSocketAddrs,
+        push: broadcast::Sender<String>,
+        answer: impl Fn(&Request) -> Option<Response> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let answer = Arc::new(answer);
-        let log = heard.clone();
-        tokio::spawn(async move {
+        let (log, pushed) = (heard.clone(), push.clone());
+        let alive = tokio::spawn(async move {
+            let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, answer.clone(), log.clone()));
+                connections.spawn(serve(stream, answer.clone(), log.clone(), pushed.subscribe()));
             }
         });
-        Self { address, heard }
+        Self { address, heard, push, alive }
     }
 
-    fn spec(&self) -> ConnectionSpec {
+    /// Nothing listens here.
+    pub async fn nobody() -> Self {
+        let endpoint = Self::start(|_| None).await;
+        endpoint.kill().await
+    }
+
+    /// Ends the server and every connection to it.
+    pub async fn kill(mut self) -> Self {
+        self.alive.abort();
+        let _ = (&mut self.alive).await;
+        self
+    }
+
+    /// Waits until `enough` holds of what was heard.
+    pub async fn until(&self, enough: impl Fn(&[String]) -> bool) {
+        let wait = async {
+            while !enough(&self.seen()) {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(60), wait).await;
+        waited.unwrap_or_else(|_| panic!("never: {:?}", self.seen()));
+    }
+
+    pub fn spec(&self) -> ConnectionSpec {
         let url = format!("http://{}/mcp?key=canary-in-the-url", self.address);
         let headers = vec![(Arc::from("X-Key"), Secret::new("k-123"))];
         let display = format!("http://{}/mcp", self.address).into();
@@ -58,21 +103,27 @@ impl Endpoint {
         spec
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub fn seen(&self) -> Vec<String> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|request| format!("{} {}", request.verb, request.method()).trim().to_owned()).collect()
     }
 
-    fn requests(&self, method: &str) -> Vec<Request> {
+    pub fn requests(&self, method: &str) -> Vec<Request> {
         self.heard.lock().unwrap().iter().filter(|request| request.method() == method).cloned().collect()
     }
 }
 
-async fn serve<F: Fn(&Request) -> Option<Response>>(stream: TcpStream, answer: Arc<F>, log: Arc<Mutex<Vec<Request>>>) {
+async fn serve<F: Fn(&Request) -> Option<Response>>(
+    stream: TcpStream,
+    answer: Arc<F>,
+    log: Arc<Mutex<Vec<Request>>>,
+    mut pushed: broadcast::Receiver<String>,
+) {
     let mut stream = BufReader::new(stream);
     let mut line = String::new();
     stream.read_line(&mut line).await.unwrap();
-    let verb = line.split(' ').next().unwrap_or_default().to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let (verb, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let mut headers = BTreeMap::new();
     loop {
         let mut line = String::new();
@@ -85,38 +136,65 @@ async fn serve<F: Fn(&Request) -> Option<Response>>(stream: TcpStream, answer: A
     let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.unwrap();
-    let request = Request { verb, headers, body: serde_json::from_slice(&body).unwrap_or_default() };
+    let request = Request {
+        verb,
+        path,
+        headers,
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+        raw: String::from_utf8(body).unwrap(),
+    };
     log.lock().unwrap().push(request.clone());
     if let Some((status, more, body)) = answer(&request) {
+        if more.contains(HELD) {
+            let head = format!("HTTP/1.1 {status} X\r\nConnection: close\r\n{more}\r\n{body}");
+            let _ = stream.write_all(head.as_bytes()).await;
+            let mut rest = [0; 1];
+            loop {
+                tokio::select! {
+                    Ok(text) = pushed.recv() => drop(stream.write_all(text.as_bytes()).await),
+                    _ = stream.read(&mut rest) => break,
+                }
+            }
+            return log.lock().unwrap().push(Request { verb: "CLOSED".to_owned(), ..request });
+        }
         let head = format!("HTTP/1.1 {status} X\r\nConnection: close\r\nContent-Length: {}\r\n{more}\r\n", body.len());
         let _ = stream.write_all((head + &body).as_bytes()).await;
     }
     let _ = stream.shutdown().await;
 }
 
-fn json_answer(body: &Value) -> Response {
+pub(super) fn json_answer(body: &Value) -> Response {
     (200, "Content-Type: application/json\r\n".to_owned(), body.to_string())
 }
 
-fn sse_answer(bodies: &[Value]) -> Response {
+pub(super) fn sse_answer(bodies: &[Value]) -> Response {
     let event = |body: &Value| format!(": hello\r\nevent: message\r\ndata: {body}\r\n\r\n");
     let events = bodies.iter().map(event).collect::<Vec<_>>().concat();
     (200, "Content-Type: text/event-stream; charset=utf-8\r\n".to_owned(), events)
 }
 
-fn refusal(status: u16) -> Response {
+/// An event stream that begins with `text` and stays open.
+pub(super) fn held(text: &str) -> Response {
+    (200, format!("Content-Type: text/event-stream\r\n{HELD}"), text.to_owned())
+}
+
+pub(super) fn event(body: &Value) -> String {
+    format!("data: {body}\n\n")
+}
+
+pub(super) fn refusal(status: u16) -> Response {
     (status, "Content-Type: text/plain\r\n".to_owned(), "no".to_owned())
 }
 
-fn list(message: &Value) -> Value {
+pub(super) fn list(message: &Value) -> Value {
     result(message, json!({"tools": [{"name": "t"}, {"name": "odd", "annotations": {"readOnlyHint": "yes"}}, 7]}))
 }
 
-fn done(message: &Value) -> Value {
+pub(super) fn done(message: &Value) -> Value {
     result(message, json!({"content": [{"type": "text", "text": "done"}]}))
 }
 
-fn legacy(request: &Request) -> Response {
+pub(super) fn legacy(request: &Request) -> Response {
     let body = &request.body;
     match (request.verb.as_str(), request.method()) {
         ("POST", "server/discover") => refusal(400),
@@ -220,9 +298,7 @@ async fn refused_credentials_are_named_with_and_without_a_challenge() {
 
 #[tokio::test]
 async fn an_endpoint_that_is_not_there_is_a_transport_failure_without_secrets() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = Endpoint { address: listener.local_addr().unwrap(), heard: Arc::default() };
-    drop(listener);
+    let endpoint = Endpoint::nobody().await;
     let mut bench = Bench::start(endpoint.spec());
     let failure = bench.failed().await;
     assert_eq!(failure.kind, FailureKind::Transport);
@@ -233,13 +309,11 @@ async fn an_endpoint_that_is_not_there_is_a_transport_failure_without_secrets() 
 
 #[tokio::test]
 async fn an_endpoint_that_says_nothing_names_the_setting() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = Endpoint { address: listener.local_addr().unwrap(), heard: Arc::default() };
+    let endpoint = Endpoint::start(|_| Some(held(""))).await;
     let mut bench = Bench::start(ConnectionSpec { startup_timeout: Duration::from_secs(1), ..endpoint.spec() });
     let failure = bench.failed().await;
     assert_eq!(&*failure.headline, "did not connect within 1 s (startup_timeout_seconds)");
     bench.stop().await;
-    drop(listener);
 }
 
 #[tokio::test]
@@ -282,39 +356,5 @@ async fn a_redirect_is_not_followed() {
     let mut bench = Bench::start(endpoint.spec());
     bench.failed().await;
     assert!(elsewhere.seen().is_empty(), "headers would have gone along");
-    bench.stop().await;
-}
-
-#[tokio::test]
-async fn a_session_that_the_server_forgot_is_made_anew() {
-    let unknown = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": "no valid session"}});
-    let unknown = (400, "Content-Type: application/json\r\n".to_owned(), unknown.to_string());
-    for refusal in [refusal(404), unknown] {
-        forget_the_session(refusal).await;
-    }
-}
-
-async fn forget_the_session(refusal: Response) {
-    let forgotten = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let endpoint = Endpoint::start({
-        let forgotten = forgotten.clone();
-        move |request| {
-            let refuse = request.method() == "tools/call" && forgotten.swap(false, std::sync::atomic::Ordering::SeqCst);
-            Some(if refuse { refusal.clone() } else { legacy(request) })
-        }
-    })
-    .await;
-    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::OnFailure, ..endpoint.spec() });
-    bench.ready().await;
-    forgotten.store(true, std::sync::atomic::Ordering::SeqCst);
-    let refused = bench.call("t", "{}").await;
-    assert!(matches!(refused, Err(CallFailure::NotSent(_))), "it did not run: {refused:?}");
-    bench.ready().await;
-    assert_eq!(bench.words(), ["starting", "ready", "stopping", "starting", "ready"], "without a pause");
-    assert_eq!(text(bench.call("t", "{}").await), "done");
-    let initialize = endpoint.requests("initialize");
-    assert_eq!(initialize.len(), 2);
-    assert!(initialize.iter().all(|request| !request.headers.contains_key("mcp-session-id")), "{initialize:?}");
-    assert_eq!(endpoint.requests("tools/list").len(), 2, "tools are listed again before ready");
     bench.stop().await;
 }

@@ -146,3 +146,13 @@ async fn a_modern_server_is_asked_to_tell_of_changes_where_it_offers_that() {
         bench.stop().await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_cannot_list_has_still_said_who_it_is() {
+    let server = lists(|message| Reaction::Say(vec![error(message, -32603)]));
+    let mut bench = Bench::start(ConnectionSpec { restart: RestartPolicy::Never, ..scripted(&server) });
+    let failure = bench.failed().await;
+    assert_eq!(failure.kind, FailureKind::Listing, "{failure:?}");
+    assert_eq!((bench.peer().name.as_deref(), bench.peer().era), (Some("s"), Era::Legacy));
+    bench.stop().await;
+}

@@ -8,6 +8,9 @@ mod children;
 mod endpoints;
 mod handshakes;
 mod listings;
+mod older;
+mod remote;
+mod renewals;
 mod restarts;
 mod scripted;
 

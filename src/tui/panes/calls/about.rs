@@ -1,11 +1,12 @@
 //! Everything about one call, in words. Pure.
 
 use crate::engine::snapshot::{CallPhase, CallView};
-use crate::tui::panes::detail::Section;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
+use crate::tui::widgets::detail::Section;
 use crate::tui::widgets::json_view::{JsonView, Shape};
-use crate::tui::widgets::paint::{Row, Span, plural, took, wrap};
+use crate::tui::widgets::paint::{Row, Span, took, wrap};
 use crate::tui::widgets::text_rows::TextRows;
 
 /// Cells of the column of labels.

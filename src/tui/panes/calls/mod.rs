@@ -12,10 +12,7 @@ use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::columns::{Column, Kind, fit, row};
-use super::detail::Detail;
 use super::filter::{Filter, Term};
-use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
 use crate::clock::Precision;
 use crate::engine::command::Command;
@@ -27,15 +24,18 @@ use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
 use crate::tui::widgets::border::inner;
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put, took};
+use crate::tui::widgets::table::{Column, Selection};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "time", width: 8, kind: Kind::Stays },
-    Column { title: "tool", width: 14, kind: Kind::Grows },
-    Column { title: "phase", width: 10, kind: Kind::Stays },
-    Column { title: "elapsed", width: 8, kind: Kind::Number },
-    Column { title: "class", width: 11, kind: Kind::Drops },
-    Column { title: "who", width: 10, kind: Kind::Drops },
+    Column::stays("time", 8),
+    Column::grows("tool", 14),
+    Column::stays("phase", 10),
+    Column::number("elapsed", 8),
+    Column::drops("class", 11),
+    Column::drops("who", 10),
 ];
 /// The order of the class filter: what matters most first.
 pub(super) const CLASSES: [&str; 4] = ["destructive", "unknown", "write", "read"];
@@ -49,7 +49,7 @@ pub struct CallsPane {
     filter: Filter,
     /// Calls that pass the filter, newest first.
     rows: Vec<Arc<CallView>>,
-    pick: Pick<CallId>,
+    pick: Selection<CallId>,
     /// The newest call is selected as it arrives.
     follow: bool,
     detail: Detail,
@@ -65,7 +65,7 @@ impl Default for CallsPane {
             focus: Focus::List,
             filter: Filter::default(),
             rows: Vec::new(),
-            pick: Pick::default(),
+            pick: Selection::default(),
             follow: true,
             detail: Detail::default(),
             made: None,
@@ -84,7 +84,7 @@ impl CallsPane {
             self.pick.select(newest.id.clone());
         }
         let used = 1 + usize::from(self.filter.typing());
-        self.pick.layout(&self.ids(), usize::from(inner(self.list_area()).height).saturating_sub(used));
+        self.pick.layout(&self.ids(), to_cells(usize::from(inner(self.list_area()).height).saturating_sub(used)));
         self.describe();
     }
 
@@ -156,7 +156,7 @@ impl CallsPane {
     }
 
     fn selected(&self) -> Option<&Arc<CallView>> {
-        let id = self.pick.selected()?;
+        let id = self.pick.id()?;
         self.rows.iter().find(|call| call.id == *id)
     }
 
@@ -239,11 +239,10 @@ impl CallsPane {
             };
             return empty(buf, inside, texts, draw);
         }
-        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
-        let visible = self.rows.get(self.pick.window()).unwrap_or_default();
+        let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
         let lines: Vec<Line> = visible
             .iter()
-            .map(|call| Line { row: row(cells(call, draw), &places), selected: self.pick.selected() == Some(&call.id) })
+            .map(|call| Line { cells: cells(call, draw), selected: self.pick.id() == Some(&call.id) })
             .collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
     }

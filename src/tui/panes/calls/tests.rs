@@ -1,3 +1,5 @@
+//! The calls pane.
+
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -56,16 +58,16 @@ fn the_newest_is_followed_until_the_selection_moves() {
     let mut all = calls();
     let newest = all.calls.pop().unwrap();
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&id(5)));
+    assert_eq!(pane.pick.id(), Some(&id(5)));
     all.calls.push(newest.clone());
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&id(6)), "followed");
+    assert_eq!(pane.pick.id(), Some(&id(6)), "followed");
     pane.apply(Intent::Down, &all);
     all.calls.push(Arc::new(CallView { id: id(7), ..(*newest).clone() }));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&id(5)), "it stays on the same call");
+    assert_eq!(pane.pick.id(), Some(&id(5)), "it stays on the same call");
     pane.apply(Intent::Follow, &all);
-    assert_eq!(pane.pick.selected(), Some(&id(7)));
+    assert_eq!(pane.pick.id(), Some(&id(7)));
 }
 
 #[test]
@@ -77,7 +79,7 @@ fn a_call_that_is_not_there_yet_is_shown_when_it_comes() {
     pane.show_call(&newest.id);
     all.calls.push(newest);
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&id(6)));
+    assert_eq!(pane.pick.id(), Some(&id(6)));
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::clock::Precision;
+use crate::engine::snapshot::ToolChangeKind;
 use crate::ids::ConnectionName;
 use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected};
 use crate::tui::Draw;
@@ -129,6 +131,11 @@ fn tool_cells(entry: &Entry, draw: &Draw<'_>) -> Vec<Row> {
     let mut name = vec![Span::new(if unready.is_some() { Role::Dim } else { Role::Text }, &entry.name)];
     if !entry.flags.is_empty() {
         name.push(Span::new(Role::Warning, " !"));
+    }
+    if let Some(change) = super::change_of(entry, draw.snapshot) {
+        let word = if change.kind == ToolChangeKind::Added { "new" } else { "changed" };
+        let at = change.at.time_of_day(draw.zone, Precision::Minutes);
+        name.push(Span::new(Role::Warning, &format!("  {word} {at}")));
     }
     if let Some(word) = unready {
         name.push(Span::new(Role::Warning, &format!("  unavailable: {word}")));

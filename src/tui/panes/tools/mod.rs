@@ -3,7 +3,6 @@
 //! It shows what the entry says and derives nothing: class, hints, answers and their reasons come with it. Calling a
 //! tool is the editor's work.
 
-mod about;
 mod listing;
 #[cfg(test)]
 mod tests;
@@ -15,29 +14,30 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::calls::CLASSES;
-use super::columns::{Column, Kind, fit, row};
-use super::detail::{Detail, Section};
 use super::filter::Filter;
-use super::pick::Pick;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
-use crate::engine::snapshot::Snapshot;
+use crate::engine::gate::PolicyAnswer;
+use crate::engine::snapshot::{Snapshot, ToolChange, ToolChangeKind};
 use crate::ids::ConnectionName;
 use crate::tool::{Catalog, Entry};
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
-use crate::tui::widgets::json_view::{JsonView, Shape};
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::definition::{self, Around};
+use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put};
+use crate::tui::widgets::table::{Column, Selection};
 use listing::{Item, ItemId};
 
 const COLUMNS: [Column; 6] = [
-    Column { title: "name", width: 14, kind: Kind::Grows },
-    Column { title: "class", width: 11, kind: Kind::Stays },
-    Column { title: "R", width: 1, kind: Kind::Drops },
-    Column { title: "D", width: 1, kind: Kind::Drops },
-    Column { title: "I", width: 1, kind: Kind::Drops },
-    Column { title: "O", width: 1, kind: Kind::Drops },
+    Column::grows("name", 14),
+    Column::stays("class", 11),
+    Column::drops("R", 1),
+    Column::drops("D", 1),
+    Column::drops("I", 1),
+    Column::drops("O", 1),
 ];
 
 /// What the detail shows of a tool.
@@ -58,6 +58,8 @@ struct Made {
     page: Page,
     width: usize,
     unready: Option<&'static str>,
+    policy: Option<PolicyAnswer>,
+    change: Option<Arc<ToolChange>>,
 }
 
 /// See the module.
@@ -71,7 +73,7 @@ pub struct ToolsPane {
     /// The catalogue and filter that the rows were made from.
     listed: Option<(Arc<Catalog>, String)>,
     rows: Vec<Item>,
-    pick: Pick<ItemId>,
+    pick: Selection<ItemId>,
     detail: Detail,
     made: Option<Made>,
 }
@@ -91,7 +93,7 @@ impl ToolsPane {
         }
         let used = 1 + usize::from(self.filter.typing());
         let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&self.ids(), usize::from(inner(list).height).saturating_sub(used));
+        self.pick.layout(&self.ids(), to_cells(usize::from(inner(list).height).saturating_sub(used)));
         self.describe(snapshot);
     }
 
@@ -191,7 +193,7 @@ impl ToolsPane {
     }
 
     fn selected(&self) -> Option<&Item> {
-        let id = self.pick.selected()?;
+        let id = self.pick.id()?;
         self.rows.iter().find(|item| item.id() == *id)
     }
 
@@ -212,7 +214,11 @@ impl ToolsPane {
         };
         let (page, width) = (self.page, split.detail_width());
         let catalog = snapshot.catalog.clone();
-        let made = Made { catalog, item: item.id(), page, width, unready };
+        let (policy, change) = match &item {
+            Item::Tool(entry) => (snapshot.policies.get(&entry.name).cloned(), change_of(entry, snapshot).cloned()),
+            Item::Rejected(_) => (None, None),
+        };
+        let made = Made { catalog, item: item.id(), page, width, unready, policy, change };
         let known = self.made.as_ref();
         let same = known.is_some_and(|known| known.is_same(&made));
         if same {
@@ -222,9 +228,9 @@ impl ToolsPane {
             self.detail.rewind();
         }
         let sections = match (&item, page) {
-            (Item::Tool(entry), Page::About) => about::tool(entry, unready, width),
-            (Item::Tool(entry), Page::Schema) => schemas(entry),
-            (Item::Rejected(rejected), _) => about::rejected(rejected, width),
+            (Item::Tool(entry), Page::About) => definition::tool(entry, made.around(), width),
+            (Item::Tool(entry), Page::Schema) => definition::schemas(entry),
+            (Item::Rejected(rejected), _) => definition::rejected(rejected, width),
         };
         self.detail.fill(sections, width);
         self.made = Some(made);
@@ -257,14 +263,10 @@ impl ToolsPane {
             };
             return empty(buf, inside, texts, draw);
         }
-        let places = fit(&COLUMNS, usize::from(inside.width).saturating_sub(2));
-        let visible = self.rows.get(self.pick.window()).unwrap_or_default();
+        let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
         let lines: Vec<Line> = visible
             .iter()
-            .map(|item| Line {
-                row: row(listing::cells(item, draw), &places),
-                selected: self.pick.selected() == Some(&item.id()),
-            })
+            .map(|item| Line { cells: listing::cells(item, draw), selected: self.pick.id() == Some(&item.id()) })
             .collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
     }
@@ -293,6 +295,16 @@ impl Made {
         Arc::ptr_eq(&self.catalog, &other.catalog)
             && (&self.item, self.page, self.width, self.unready)
                 == (&other.item, other.page, other.width, other.unready)
+            && (&self.policy, &self.change) == (&other.policy, &other.change)
+    }
+
+    fn around(&self) -> Around<'_> {
+        let change = match self.change.as_ref().map(|change| &change.kind) {
+            Some(ToolChangeKind::Changed(lines)) => Some(("its server changed it", lines.as_slice())),
+            Some(ToolChangeKind::Added) => Some(("its server added it", [].as_slice())),
+            Some(ToolChangeKind::Removed) | None => None,
+        };
+        Around { unready: self.unready, policy: self.policy.as_ref(), change }
     }
 }
 
@@ -302,12 +314,9 @@ fn unready(entry: &Entry, snapshot: &Snapshot) -> Option<&'static str> {
     (!server.status.is_ready()).then(|| server.status.word())
 }
 
-fn schemas(entry: &Entry) -> Vec<Section> {
-    let heading = |text: &str| Section::Rows(vec![vec![Span::new(Role::Dim, text)]]);
-    let view = |schema: &serde_json::Value| Section::Json(JsonView::new(schema.to_string().into(), Shape::Document));
-    let mut sections = vec![heading("input schema"), view(&entry.input_schema)];
-    if let Some(output) = &entry.output_schema {
-        sections.extend([Section::Rows(vec![Row::new()]), heading("output schema"), view(output)]);
-    }
-    sections
+/// The newest change of the tool while the program ran, unless it is that it went away.
+fn change_of<'s>(entry: &Entry, snapshot: &'s Snapshot) -> Option<&'s Arc<ToolChange>> {
+    let of_tool = |change: &&Arc<ToolChange>| change.tool == entry.name && change.connection == entry.connection;
+    let newest = snapshot.tool_changes.iter().rev().find(of_tool)?;
+    (newest.kind != ToolChangeKind::Removed).then_some(newest)
 }

@@ -1,3 +1,5 @@
+//! The tools pane.
+
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -5,12 +7,14 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::config::model::PolicyDecision;
+use crate::engine::snapshot::DiffLine;
 use crate::engine::status::ConnectionStatus;
 use crate::ids::ServerName;
 use crate::tool::annotations::Parsed;
 use crate::tool::{Annotations, Hint, HintName, Hints, Rejected};
 use crate::tui::card::fixtures::{
-    assert_clean, delete_branch, drawing, entry, hostile, screen, screen_text, server, snapshot, with_hints,
+    NOON, assert_clean, delete_branch, drawing, entry, hostile, screen, screen_text, server, snapshot, with_hints,
 };
 
 fn catalogue() -> Snapshot {
@@ -159,7 +163,34 @@ fn the_selection_stays_when_tools_come_and_go() {
     let tools = vec![Arc::new(entry("aaa", "first", [Hint::Unknown; 4])), tools[2].clone(), tools[1].clone()];
     all.catalog = Arc::new(Catalog::new(tools, Vec::new()));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.selected(), Some(&ItemId::Tool("github_list_issues".into())));
+    assert_eq!(pane.pick.id(), Some(&ItemId::Tool("github_list_issues".into())));
+}
+
+#[test]
+fn the_first_line_says_what_happens_and_a_change_is_marked() {
+    let mut all = catalogue();
+    let name: Arc<str> = "github_delete_branch".into();
+    let answer = |decision, by: &str| PolicyAnswer { decision, by: by.into() };
+    let by = "class destructive -> ask (config.yaml:41)";
+    all.policies = Arc::new([(name.clone(), answer(PolicyDecision::Ask, by))].into());
+    let lines = vec![DiffLine::Removed("destructive: no".into()), DiffLine::Added("destructive: yes".into())];
+    let entry = all.catalog.find(&name).unwrap().clone();
+    let change =
+        |kind| Arc::new(ToolChange { at: NOON, connection: entry.connection.clone(), tool: name.clone(), kind });
+    all.tool_changes = vec![change(ToolChangeKind::Removed), change(ToolChangeKind::Changed(lines))];
+    let mut pane = ToolsPane::default();
+    pane.pick.select(ItemId::Tool(name.clone()));
+    let text = shown(&mut pane, &all, (160, 40));
+    for words in [
+        "github_delete_branch  changed 14:03",
+        "DESTRUCTIVE  asks a person (class destructive -> ask",
+        "its server changed it: 1 line removed (-), 1 added (+)",
+        "+ destructive: yes",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    all.tool_changes.push(change(ToolChangeKind::Removed));
+    assert!(!shown(&mut pane, &all, (160, 40)).contains("changed 14:03"));
 }
 
 #[test]

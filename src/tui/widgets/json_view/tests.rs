@@ -1,3 +1,5 @@
+//! Layout of JSON: nothing lost, nothing too wide.
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -1,21 +1,43 @@
-//! Everything about one tool, in words. Pure.
+//! Everything about one tool, in words. Pure. The tools pane shows it, and the card on request.
 
+use super::detail::Section;
+use super::diff::{self, DiffView};
+use super::json_view::{JsonView, Shape};
+use super::paint::{Row, Span, wrap};
+use super::text_rows::TextRows;
+use super::{badge, schema};
+use crate::config::model::PolicyDecision;
+use crate::engine::gate::PolicyAnswer;
+use crate::engine::snapshot::DiffLine;
 use crate::tool::{Entry, Flag, HintName, HintSource, Rejected};
-use crate::tui::panes::detail::Section;
+use crate::tui::format::plural;
 use crate::tui::theme::Role;
-use crate::tui::widgets::paint::{Row, Span, wrap};
-use crate::tui::widgets::text_rows::TextRows;
-use crate::tui::widgets::{badge, schema};
 
 /// Cells of the column of labels.
 const LABEL: usize = 13;
 
-/// The sections of a tool's detail for rows of `width` cells. `unready` is its connection's status where calls cannot
-/// be sent.
-pub(super) fn tool(entry: &Entry, unready: Option<&str>, width: usize) -> Vec<Section> {
+/// What is known about a tool besides its entry.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Around<'a> {
+    /// Its connection's status where calls cannot be sent.
+    pub unready: Option<&'a str>,
+    /// What the policy says about it when no seat is named.
+    pub policy: Option<&'a PolicyAnswer>,
+    /// How it differs from an earlier definition, with words about that one.
+    pub change: Option<(&'a str, &'a [DiffLine])>,
+}
+
+/// The sections of a tool's detail for rows of `width` cells.
+pub fn tool(entry: &Entry, around: Around<'_>, width: usize) -> Vec<Section> {
+    let Around { unready, policy, change } = around;
     let mut top = Rows::new(width);
-    let class = [badge::class(entry.class()), Span::new(Role::Dim, &format!("  {}", entry.classification.reason))];
-    top.plain(&class);
+    let mut first = vec![badge::class(entry.class())];
+    if let Some(answer) = policy {
+        first.push(Span::new(Role::Text, &format!("  {} ", happens(answer.decision))));
+        first.push(Span::new(Role::Dim, &format!("({})", answer.by)));
+    }
+    top.plain(&first);
+    top.plain(&[Span::new(Role::Dim, &format!("because {}", entry.classification.reason))]);
     if let Some(word) = unready {
         top.plain(&[Span::new(Role::Warning, &format!("unavailable: {} is {word}", entry.connection))]);
     }
@@ -41,11 +63,46 @@ pub(super) fn tool(entry: &Entry, unready: Option<&str>, width: usize) -> Vec<Se
     rest.fact("result", &[Span::new(Role::Text, output), Span::new(Role::Dim, "  (s shows schemas whole)")]);
     rest.plain(&[]);
     names(entry, &mut rest);
-    vec![Section::Rows(top.rows), Section::Text(TextRows::new(entry.description.clone())), Section::Rows(rest.rows)]
+    let mut sections = vec![Section::Rows(top.rows)];
+    sections.extend(change.into_iter().flat_map(|(words, lines)| difference(words, lines, width)));
+    sections.extend([Section::Text(TextRows::new(entry.description.clone())), Section::Rows(rest.rows)]);
+    sections
+}
+
+/// A difference with its heading and an empty row after it.
+pub fn difference(words: &str, lines: &[DiffLine], width: usize) -> Vec<Section> {
+    if lines.is_empty() {
+        return vec![Section::Rows(vec![vec![Span::new(Role::Warning, words)], Row::new()])];
+    }
+    let (removed, added) = diff::changed(lines);
+    let count = format!("{words}: {} removed (-), {added} added (+)", plural(removed, "line"));
+    let heading = wrap(&[Span::new(Role::Warning, &count)], width.max(1));
+    vec![Section::Rows(heading), Section::Diff(DiffView::new(lines)), Section::Rows(vec![Row::new()])]
+}
+
+/// Its schemas whole.
+pub fn schemas(entry: &Entry) -> Vec<Section> {
+    let heading = |text: &str| Section::Rows(vec![vec![Span::new(Role::Dim, text)]]);
+    let view = |schema: &serde_json::Value| Section::Json(JsonView::new(schema.to_string().into(), Shape::Document));
+    let mut sections = vec![heading("input schema"), view(&entry.input_schema)];
+    if let Some(output) = &entry.output_schema {
+        sections.extend([Section::Rows(vec![Row::new()]), heading("output schema"), view(output)]);
+    }
+    sections
+}
+
+/// What happens when it is called.
+const fn happens(decision: PolicyDecision) -> &'static str {
+    match decision {
+        PolicyDecision::Allow => "runs at once",
+        PolicyDecision::Ask => "asks a person",
+        PolicyDecision::Type => "asks a person to type its name",
+        PolicyDecision::Deny => "is refused",
+    }
 }
 
 /// The sections of something that is not usable.
-pub(super) fn rejected(rejected: &Rejected, width: usize) -> Vec<Section> {
+pub fn rejected(rejected: &Rejected, width: usize) -> Vec<Section> {
     let mut rows = Rows::new(width);
     let text = |text: &str| [Span::new(Role::Text, text)];
     rows.plain(&[Span::new(Role::Failed, "not usable as a tool")]);
