@@ -26,7 +26,7 @@ impl Core {
         for warning in warnings {
             // Names move until every server has had its first turn; what they end in is told then.
             if self.settled || !matches!(warning, Warning::Collision(_)) {
-                self.warn_once(warning);
+                self.warn_once(&warning);
             }
         }
         let catalog = Arc::new(catalog);
@@ -89,7 +89,7 @@ impl Core {
         self.save_pins();
         let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
         for warning in self.snapshot.catalog.replaced(&sources, &self.names).1 {
-            self.warn_once(warning);
+            self.warn_once(&warning);
         }
         let settings = self.outlets.settings.borrow().clone();
         for rule in policy::unmatched(&settings, &self.snapshot.catalog) {
@@ -106,9 +106,9 @@ impl Core {
         }
     }
 
-    fn warn_once(&mut self, warning: Warning) {
+    fn warn_once(&mut self, warning: &Warning) {
         if self.warned.insert(warning.clone()) {
-            self.warn(&warning);
+            self.warn(warning);
         }
     }
 
