@@ -16,7 +16,7 @@ impl Question {
         Self {
             title: format!("Stop seat {seat}?").into(),
             detail: format!(
-                "{queue}Every further call of this seat is refused until somebody releases it in the approvals view."
+                "{queue}Every further call of this seat is refused until somebody releases it in the approvals or sessions view."
             )
             .into(),
             yes: Box::new(Effect::Send(Command::StopSeat(seat.clone()))),

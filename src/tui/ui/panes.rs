@@ -11,7 +11,9 @@ use crate::tui::frames::Motion;
 use crate::tui::intent::{Effect, Intent, Target};
 use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
-use crate::tui::panes::{ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, StderrPane, ToolsPane, View};
+use crate::tui::panes::{
+    ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+};
 
 /// See the module.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub struct Panes {
     tools: ToolsPane,
     approvals: ApprovalsPane,
     calls: CallsPane,
+    sessions: SessionsPane,
     log: LogPane,
 }
 
@@ -46,6 +49,7 @@ impl Panes {
             tools: ToolsPane::default(),
             approvals: ApprovalsPane::default(),
             calls: CallsPane::default(),
+            sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
         }
     }
@@ -66,6 +70,7 @@ impl Panes {
                 Page::Grants => PaneId::Grants,
             },
             (View::Calls, _) => PaneId::Calls,
+            (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
         }
     }
@@ -102,6 +107,7 @@ impl Panes {
             View::Tools => self.tools.layout(body, snapshot),
             View::Approvals => self.approvals.layout(body, snapshot),
             View::Calls => self.calls.layout(body, snapshot),
+            View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
         }
     }
@@ -113,6 +119,7 @@ impl Panes {
             PaneId::Tools => self.tools.apply(intent, snapshot),
             PaneId::Approvals | PaneId::Grants => self.approvals.apply(intent, snapshot),
             PaneId::Calls => self.calls.apply(intent, snapshot),
+            PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
         }
     }
@@ -124,6 +131,7 @@ impl Panes {
             PaneId::Tools => self.tools.typing(),
             PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
+            PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
         }
     }
@@ -135,6 +143,7 @@ impl Panes {
             PaneId::Tools => return self.tools.text(key, snapshot),
             PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
             PaneId::Calls => return self.calls.text(key, snapshot),
+            PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
         }
         Vec::new()
@@ -147,6 +156,7 @@ impl Panes {
             PaneId::Tools => self.tools.paste(pasted),
             PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
             PaneId::Calls => self.calls.paste(pasted),
+            PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
         }
     }
@@ -185,6 +195,7 @@ impl Panes {
             View::Tools => self.tools.render(buf, draw),
             View::Approvals => self.approvals.render(buf, draw),
             View::Calls => self.calls.render(buf, draw),
+            View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
         }
     }
@@ -197,6 +208,7 @@ impl Panes {
             }
             View::Approvals => !snapshot.approvals.is_empty(),
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
+            View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
             View::Tools => false,
         };
