@@ -75,7 +75,7 @@ async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading
         let params = protocol::list(era, cursor.as_deref());
         let page = match client.request(Role::Ordinary, "tools/list", |_| params).await {
             Answer::Result(page) => page,
-            Answer::Error(error) if error.code == -32601 && support == ToolSupport::Unsaid => return Ok(()),
+            Answer::Error(error) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => return Ok(()),
             Answer::Error(error) => return Err(format!("{} (code {})", error.message, error.code)),
             Answer::Undelivered(lack) => return Err(lack.reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
