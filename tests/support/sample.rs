@@ -100,7 +100,7 @@ pub fn hostile() -> Snapshot {
 
 /// Three agents; [`calls`] are those of the first.
 pub fn sessions() -> Vec<Arc<SessionView>> {
-    let session = |id: &str, seat: &str, client: &str, (era, calls, waiting): (Era, u64, u32)| SessionView {
+    let session = |id: &str, seat: &str, client: &str, (era, calls): (Era, u64)| SessionView {
         id: id.into(),
         seat: SeatHandle::from(seat),
         client: client.into(),
@@ -108,13 +108,12 @@ pub fn sessions() -> Vec<Arc<SessionView>> {
         since: ago(4_000),
         last_seen: ago(4),
         calls,
-        waiting,
     };
-    let silent = session("19f0c2", "ops", "codex 1.4", (Era::Modern, 212, 0));
+    let silent = session("19f0c2", "ops", "codex 1.4", (Era::Modern, 212));
     [
-        session("7c1e", "release", "claude-code 2.1", (Era::Legacy, 6, 2)),
+        session("7c1e", "release", "claude-code 2.1", (Era::Legacy, 6)),
         SessionView { last_seen: ago(730), ..silent },
-        session("a04b77", "release", "inspector 0.9", (Era::Legacy, 0, 0)),
+        session("a04b77", "release", "inspector 0.9", (Era::Legacy, 0)),
     ]
     .map(Arc::new)
     .to_vec()

@@ -25,11 +25,20 @@ pub(super) fn client(session: &SessionView) -> &str {
 
 /// The calls that the snapshot holds of a session, newest first.
 pub(super) fn calls<'s>(session: &SessionView, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<CallView>> {
-    let is_its_own = move |caller: &Caller| match caller {
+    snapshot.calls.iter().rev().filter(|call| is_by(session, &call.caller))
+}
+
+/// How many questions of a session wait for a person, whether or not its client still holds the request open.
+pub(super) fn waiting(session: &SessionView, snapshot: &Snapshot) -> usize {
+    snapshot.approvals.iter().filter(|question| is_by(session, &question.caller)).count()
+}
+
+/// A session's short id says little without its seat.
+fn is_by(session: &SessionView, caller: &Caller) -> bool {
+    match caller {
         Caller::Seat { seat, session: id, .. } => *seat == session.seat && *id == session.id,
         Caller::Console => false,
-    };
-    snapshot.calls.iter().rev().filter(move |call| is_its_own(&call.caller))
+    }
 }
 
 /// The sections of a session's detail for rows of `width` cells.
@@ -50,8 +59,9 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     facts.add("since", &[at(session.since)]);
     facts.add("last seen", &[at(session.last_seen)]);
     facts.add("calls", &[text(&session.calls.to_string())]);
-    if session.waiting > 0 {
-        let words = format!(" {} ", plural(usize::try_from(session.waiting).unwrap_or(usize::MAX), "call"));
+    let waiting = waiting(session, snapshot);
+    if waiting > 0 {
+        let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
     }
     vec![Section::Rows(facts.rows), Section::Rows(listing(session, snapshot, zone))]

@@ -249,7 +249,7 @@ fn nobody(snapshot: &Snapshot) -> Vec<String> {
 fn cells(session: &SessionView, draw: &Draw<'_>) -> Vec<Row> {
     let text = |role, text: &str| vec![Span::new(role, text)];
     let stopped = stopped(draw.snapshot, &session.seat).is_some();
-    let waiting = match (stopped, session.waiting) {
+    let waiting = match (stopped, about::waiting(session, draw.snapshot)) {
         (true, _) => text(Role::Warning, "STOPPED"),
         (false, 0) => text(Role::Dim, "0"),
         (false, waiting) => text(Role::Alert, &waiting.to_string()),

@@ -18,7 +18,6 @@ fn session(seat: &str, id: &str, client: &str) -> Arc<SessionView> {
         since: NOON,
         last_seen: NOON,
         calls: 3,
-        waiting: 0,
     })
 }
 
@@ -97,6 +96,20 @@ fn a_session_has_its_own_calls_and_no_others() {
     let mut pane = pane(&all);
     let picture = shown(&mut pane, &all);
     assert!(picture.contains("tool_4") && picture.contains("tool_1") && !picture.contains("tool_2"), "{picture}");
+}
+
+#[test]
+fn what_waits_is_counted_from_the_questions() {
+    let mut question = approval(7, delete_branch(), "{}", Tier::Arm);
+    question.caller = call(7, "release", "bbbbbb").caller.clone();
+    let all = Snapshot { sessions: three().sessions, ..snapshot(vec![question]) };
+    let counts: Vec<usize> = all.sessions.iter().map(|session| about::waiting(session, &all)).collect();
+    assert_eq!(counts, [0, 1, 0]);
+    let mut pane = pane(&all);
+    pane.apply(Intent::Down, &all);
+    assert!(shown(&mut pane, &all).contains("for you: a opens the oldest"));
+    let over = Snapshot { approvals: Vec::new(), ..all };
+    assert!(!shown(&mut pane, &over).contains("for you"), "also where the client asks again only later");
 }
 
 #[test]
