@@ -98,7 +98,10 @@ impl Ui {
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
             Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
             Msg::Copied(copied) => vec![said_of(copied)],
-            Msg::Resumed => vec![Effect::Repaint],
+            Msg::Resumed => {
+                self.modals.interrupt(moment.at);
+                vec![Effect::Repaint, Effect::DropInput]
+            }
             Msg::Resize(screen) => {
                 self.screen = screen;
                 Vec::new()
@@ -224,7 +227,10 @@ impl Ui {
         }
         let intent = self.keymap.lookup(context, key);
         match intent {
-            Some(Intent::Suspend) => return vec![Effect::Suspend],
+            Some(Intent::Suspend) => {
+                self.modals.interrupt(moment.at);
+                return vec![Effect::Suspend];
+            }
             Some(Intent::Redraw) => return vec![Effect::Repaint],
             Some(Intent::Quit) => return quit(snapshot),
             // What is not on the screen takes no keys: nobody decides what they cannot see.
@@ -251,8 +257,8 @@ impl Ui {
             }
             return effects.unwrap_or_default();
         }
-        if let Some(confirm) = &self.modals.confirm {
-            let answer = intent.and_then(|intent| confirm.apply(intent));
+        if let Some(confirm) = &mut self.modals.confirm {
+            let answer = confirm.key(intent, key, moment.at);
             if answer.is_some() {
                 self.modals.confirm = None;
             }
@@ -369,7 +375,7 @@ impl Ui {
             Effect::Show(target) => self.panes.show_target(&target),
             Effect::Ask(question) => {
                 self.modals.help = None;
-                self.modals.confirm = Some(Confirm::new(question));
+                self.modals.confirm = Some(Confirm::new(question, moment.at));
                 out.push(Effect::DropInput);
             }
             Effect::Several(effects) => {

@@ -106,6 +106,28 @@ fn nothing_is_decided_on_a_screen_too_small_to_see_it() {
 }
 
 #[test]
+fn a_stop_disarms_the_card_and_the_dead_time_begins_anew() {
+    for stopped_by_others in [false, true] {
+        let mut screen = Screen::new(SIZE, sample::busy());
+        screen.press(&["a"]);
+        screen.wait(600);
+        screen.press(&["y"]);
+        assert!(screen.text().contains("ARMED"));
+        if !stopped_by_others {
+            assert_eq!(screen.press(&["ctrl-z"]), [Effect::Suspend]);
+            assert!(!screen.text().contains("ARMED"));
+        }
+        assert_eq!(screen.send(Msg::Resumed), [Effect::Repaint, Effect::DropInput]);
+        assert!(!screen.text().contains("ARMED"));
+        assert_eq!(screen.press(&["y", "y"]), [], "dead for 500 ms");
+        assert!(!screen.text().contains("ARMED"));
+        screen.wait(200);
+        screen.press(&["y"]);
+        assert!(screen.text().contains("ARMED"));
+    }
+}
+
+#[test]
 fn leaving_asks_while_calls_wait_or_run() {
     let mut screen = Screen::new(SIZE, sample::calm());
     assert_eq!(screen.press(&["q"]), [Effect::Leave]);

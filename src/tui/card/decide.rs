@@ -287,7 +287,7 @@ impl Card {
         match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
-            KeyCode::Enter if press.repeat => {}
+            KeyCode::Enter if press.repeat || press.at < self.live_at => {}
             KeyCode::Enter => {
                 let (reason, whom) = (field.text().trim().to_owned(), *whom);
                 return self.deny(whom, Verdict::Deny { reason }, (press.at, snapshot));

@@ -176,6 +176,16 @@ impl Card {
         self.commit_when_due(at, snapshot)
     }
 
+    /// The person was away (the program was stopped and continued): nothing of what was begun counts any more, and
+    /// keys are dead for a moment, as on a card that has just appeared. What was written as a reason stays.
+    pub fn interrupt(&mut self, at: Instant) {
+        if matches!(self.phase, Phase::Armed { .. } | Phase::Committing { .. } | Phase::Typing(_)) {
+            self.phase = Phase::Asking;
+        }
+        self.message = None;
+        self.live_at = at + DEAD_TIME;
+    }
+
     /// Takes pasted text: into the reason of a denial, an edit or a search, and nowhere else.
     pub fn paste(&mut self, text: &str) {
         if let Some(editor) = &mut self.plan.editor {

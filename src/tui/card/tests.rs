@@ -382,6 +382,30 @@ fn tab_goes_through_the_queue_and_starts_anew() {
 }
 
 #[test]
+fn after_a_stop_nothing_that_was_begun_counts_and_keys_are_dead() {
+    let mut bench = Bench::destructive();
+    bench.press(600, 'y');
+    bench.card.interrupt(bench.at(700));
+    assert!(!bench.text(1_250).contains("ARMED"));
+    assert!(!approves(&bench.press(1_100, 'y')), "disarmed and dead");
+    bench.press(1_300, 'y');
+    assert!(approves(&bench.press(1_700, 'y')), "two new presses");
+
+    let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, Tier::Press)]);
+    bench.card.tick(bench.at(500), &bench.snapshot);
+    bench.press(600, 'y');
+    bench.card.interrupt(bench.at(650));
+    assert_eq!(bench.card.tick(bench.at(800), &bench.snapshot), Outcome::default(), "a held-back press is forgotten");
+
+    let mut bench = Bench::destructive();
+    bench.press(600, 'n');
+    bench.write(800, "no");
+    bench.card.interrupt(bench.at(1_200));
+    assert_eq!(bench.code(1_300, None, KeyCode::Enter), Outcome::default(), "dead");
+    assert!(verdict(&bench.code(1_800, None, KeyCode::Enter)).is_some(), "the reason stayed");
+}
+
+#[test]
 fn new_questions_never_move_the_shown_one() {
     let mut bench = Bench::destructive();
     bench.press(600, 'y');
