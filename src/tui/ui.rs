@@ -4,6 +4,7 @@
 
 mod attention;
 mod command;
+mod hints;
 mod modals;
 mod panes;
 
@@ -125,6 +126,9 @@ impl Ui {
 
     /// Lets the card do what it held back: a press that decides counts only when no other key follows at once.
     fn tick(&mut self, mut effects: Vec<Effect>, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        if let Some(confirm) = &mut self.modals.confirm {
+            confirm.tick(moment.at);
+        }
         if let Some(card) = &mut self.modals.card {
             let outcome = card.tick(moment.at, snapshot);
             if outcome != Outcome::default() {
@@ -182,7 +186,7 @@ impl Ui {
         self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
         // Other layers than help show their keys themselves, dim while they are dead.
         let own_keys = !self.modals.is_empty() && self.modals.help.is_none();
-        let mut hints = if own_keys { Vec::new() } else { self.keymap.hints(self.context()) };
+        let mut hints = if own_keys { Vec::new() } else { self.hints(draw.snapshot) };
         // Help stands last; where there is none (a text field), the last hint does.
         if let Some(at) = hints.iter().position(|(_, words)| *words == "help") {
             let help = hints.remove(at);

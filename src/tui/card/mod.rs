@@ -22,6 +22,8 @@ mod decide;
 #[cfg(test)]
 mod desk_tests;
 mod draw;
+#[cfg(test)]
+mod end_tests;
 mod ending;
 mod face;
 mod field;
@@ -47,7 +49,7 @@ use body::{Body, View};
 use decide::Phase;
 use ending::Word;
 use face::Face;
-use frame::Frame;
+use frame::{Frame, Space};
 use plan::{Peeked, Plan};
 
 /// After a card appears or shows another question no key decides for this long.
@@ -281,13 +283,19 @@ impl Card {
         let width = frame::text_width(frame::width(screen));
         self.body.layout(&self.shown, width.saturating_sub(face::LABEL));
         self.face = Face::of(&self.shown, self.body.json(), width);
-        self.frame = Frame::of(screen, &self.face, self.body.view);
+        let view = if self.shows_result() { Space::Result } else { Space::of(self.body.view) };
+        self.frame = Frame::of(screen, &self.face, view);
         if !self.frame.fits && screen.width < frame::USUAL_WIDTH {
             let usual = Face::of(&self.shown, self.body.json(), frame::text_width(frame::USUAL_WIDTH));
             let rows = frame::needed_height(frame::USUAL_WIDTH, &usual);
             self.frame.needs = (usize::from(frame::USUAL_WIDTH), rows);
         }
         self.body.resize(self.frame.window, &self.shown);
+    }
+
+    /// True when the place of the question belongs to what came back.
+    fn shows_result(&self) -> bool {
+        self.is_over() && self.body.has_result()
     }
 
     fn scroll_by(&mut self, intent: Intent) {

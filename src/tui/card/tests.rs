@@ -322,8 +322,8 @@ fn a_question_that_ends_while_armed_says_what_happened_and_decides_nothing() {
         (CallPhase::Withdrawn(Withdrawal::CallerGone), "withdrawn: caller gone; nothing was sent"),
         (CallPhase::Withdrawn(Withdrawal::DefinitionChanged), "withdrawn: definition changed; nothing was sent"),
         (CallPhase::Expired, "expired: nobody decided in time; nothing was sent"),
-        (CallPhase::Denied { reason: "no".into() }, "decided by person, not on this card: denied: \"no\""),
-        (CallPhase::Done { is_error: false }, "decided by person, not on this card: executed in 412 ms"),
+        (CallPhase::Denied { reason: "no".into() }, "decided by you (person), not on this card: denied: \"no\""),
+        (CallPhase::Done { is_error: false }, "decided by you (person), not on this card: executed in 412 ms"),
     ];
     for (phase, words) in table {
         let two = vec![
@@ -379,30 +379,6 @@ fn tab_goes_through_the_queue_and_starts_anew() {
     assert_eq!(bench.card.approval().0, 1);
     bench.code(2_400, Some(Intent::Previous), KeyCode::BackTab);
     assert_eq!(bench.card.approval().0, 3, "around the end");
-}
-
-#[test]
-fn after_a_stop_nothing_that_was_begun_counts_and_keys_are_dead() {
-    let mut bench = Bench::destructive();
-    bench.press(600, 'y');
-    bench.card.interrupt(bench.at(700));
-    assert!(!bench.text(1_250).contains("ARMED"));
-    assert!(!approves(&bench.press(1_100, 'y')), "disarmed and dead");
-    bench.press(1_300, 'y');
-    assert!(approves(&bench.press(1_700, 'y')), "two new presses");
-
-    let mut bench = Bench::new(vec![approval(1, delete_branch(), SHORT, Tier::Press)]);
-    bench.card.tick(bench.at(500), &bench.snapshot);
-    bench.press(600, 'y');
-    bench.card.interrupt(bench.at(650));
-    assert_eq!(bench.card.tick(bench.at(800), &bench.snapshot), Outcome::default(), "a held-back press is forgotten");
-
-    let mut bench = Bench::destructive();
-    bench.press(600, 'n');
-    bench.write(800, "no");
-    bench.card.interrupt(bench.at(1_200));
-    assert_eq!(bench.code(1_300, None, KeyCode::Enter), Outcome::default(), "dead");
-    assert!(verdict(&bench.code(1_800, None, KeyCode::Enter)).is_some(), "the reason stayed");
 }
 
 #[test]

@@ -24,6 +24,8 @@ const HELD: Duration = Duration::from_millis(120);
 pub struct Confirm {
     question: Question,
     live_at: Instant,
+    /// Whether it has been told that its keys are alive.
+    woken: bool,
     last_key: Option<(KeyEvent, Instant)>,
 }
 
@@ -39,17 +41,22 @@ pub enum Answer {
 impl Confirm {
     /// Asks.
     pub fn new(question: Question, at: Instant) -> Self {
-        Self { question, live_at: at + DEAD_TIME, last_key: None }
+        Self { question, live_at: at + DEAD_TIME, woken: false, last_key: None }
     }
 
     /// The person was away: the dead time begins anew.
     pub fn interrupt(&mut self, at: Instant) {
-        self.live_at = at + DEAD_TIME;
+        (self.live_at, self.woken) = (at + DEAD_TIME, false);
     }
 
     /// When it changes by itself: its keys come to life.
-    pub const fn wake_at(&self) -> Option<Instant> {
-        Some(self.live_at)
+    pub fn wake_at(&self) -> Option<Instant> {
+        (!self.woken).then_some(self.live_at)
+    }
+
+    /// Tells it that time has passed.
+    pub fn tick(&mut self, at: Instant) {
+        self.woken |= at >= self.live_at;
     }
 
     /// The person's answer, when the key gives one.
