@@ -12,12 +12,13 @@
 //! | [`org`] | units, seats and the credentials they declare |
 //! | [`tool`] | hints, classes, questions about tools, catalog, arguments, results: pure |
 //! | [`engine`] | connections, gate, approvals, calls, audit, and the snapshot that everybody reads |
+//! | [`surface`] | what agents reach over HTTP: sessions, tokens, tools as they are offered |
 //! | [`tui`] | the screen |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |
 //!
 //! # Invariants
 //!
-//! 1. `engine`, `tool` and `config` never mention the screen; `tui` never mentions the protocol crate or files.
+//! 1. `engine`, `tool`, `surface` and `config` never mention the screen; `tui` never mentions the protocol crate or files.
 //! 2. Classification, the gate's policy and the worker guard are pure total functions that return an answer and a
 //!    reason, never a bare `bool`.
 //! 3. The screen reads one immutable `Arc<Snapshot>` per frame and writes only `Command`s.
@@ -47,6 +48,7 @@ pub mod logging;
 pub mod org;
 pub mod run;
 pub mod secret;
+pub mod surface;
 pub mod text;
 pub mod tool;
 pub mod tui;

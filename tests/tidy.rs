@@ -63,7 +63,7 @@ fn offenders(folders: &[&str], words: &[&str], allowed: &[&str]) -> Vec<String> 
 #[test]
 fn the_engine_does_not_know_the_screen() {
     let found = offenders(
-        &["src/engine", "src/tool", "src/config", "src/org", "src/demo"],
+        &["src/engine", "src/tool", "src/config", "src/org", "src/demo", "src/surface"],
         &["ratatui", "crossterm", "tui_textarea", "crate::tui"],
         &[],
     );
@@ -74,6 +74,13 @@ fn the_engine_does_not_know_the_screen() {
 fn the_screen_does_not_know_the_protocol_or_the_disk() {
     let words = ["rmcp", "reqwest", "std::fs", "tokio::fs", "crate::engine::connection", "crate::engine::audit"];
     assert_eq!(offenders(&["src/tui"], &words, &[]), Vec::<String>::new());
+}
+
+#[test]
+fn surfaces_reach_tools_through_the_handle_only() {
+    let words = ["engine::connection", "engine::audit", "engine::call", "engine::core", "gate::desk", "gate::permit"];
+    assert_eq!(offenders(&["src/surface"], &words, &[]), Vec::<String>::new());
+    assert_eq!(offenders(&["src/engine", "src/tui"], &["crate::surface"], &[]), Vec::<String>::new());
 }
 
 #[test]

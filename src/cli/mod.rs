@@ -3,7 +3,9 @@
 pub mod audit;
 mod call;
 mod check;
+mod connect;
 mod prompt;
+mod token;
 mod tools;
 
 use std::ffi::OsString;
@@ -69,6 +71,9 @@ pub struct Global {
     /// Theme: midnight, daylight, contrast, plain16, or a file of your own in the themes folder
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
+    /// Where agents reach this instance over HTTP, such as 127.0.0.1:7420, or off [default: `engine.listen`]
+    #[arg(long, global = true, value_name = "ADDR|off")]
+    pub listen: Option<String>,
     /// The folder for audit, logs and remembered names
     #[arg(long, global = true, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
@@ -102,6 +107,22 @@ enum Command {
     },
     /// Call one tool, through the same gate as everybody
     Call(CallArgs),
+    /// Run the engine and its surfaces without a screen; what a person would have to decide is refused
+    Serve,
+    /// Be an MCP server on stdio that relays to the running instance, for agents that only speak stdio
+    Connect {
+        /// The seat that the agent drives
+        #[arg(long, value_name = "SEAT")]
+        seat: String,
+        /// Print lines to paste into agents instead
+        #[arg(long)]
+        help_agents: bool,
+    },
+    /// A seat's bearer token
+    Token {
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
     /// Read the trail of calls
     Audit {
         #[command(subcommand)]
@@ -124,6 +145,21 @@ enum Command {
         /// The folder that its tools work on
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
+    },
+}
+
+/// What can be done with a token.
+#[derive(Subcommand, Debug)]
+enum TokenCommand {
+    /// Print it
+    Show {
+        /// The seat's handle
+        seat: String,
+    },
+    /// Make a new one and print it; the old one stops counting at once
+    Rotate {
+        /// The seat's handle
+        seat: String,
     },
 }
 
@@ -193,6 +229,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Check { connect, json }) => check::run(&global, connect, json),
         Some(Command::Tools { seat, json }) => tools::run(&global, seat.as_deref(), json),
         Some(Command::Call(call)) => call::run(&global, &call),
+        Some(Command::Serve) => run::serve(&global),
+        Some(Command::Connect { seat, help_agents: false }) => connect::run(&global, &seat),
+        Some(Command::Connect { seat, help_agents: true }) => connect::help(&global, &seat),
+        Some(Command::Token { command }) => token::run(&global, &command),
         Some(Command::Audit { command }) => audit_command(&global, &command),
         Some(Command::Schema) => {
             print_json(&crate::config::schema());

@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+pub use super::call::hold::{Hold, Stage};
 use super::command::Command;
-use super::snapshot::{CallPhase, Caller, LogLevel, Snapshot};
-use crate::config::model::{Config, PolicyDecision};
+use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
+use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
-use crate::tool::Arguments;
 use crate::tool::output::CallOutput;
+use crate::tool::{Arguments, Catalog};
 
 /// The engine cannot take a command right now (its queue is full), or it has ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -92,13 +93,37 @@ pub struct CallReport {
     pub note: Option<Arc<str>>,
 }
 
+/// A call on its way to the core.
+#[derive(Debug)]
+pub(super) struct Submitted {
+    pub(super) request: CallRequest,
+    pub(super) hold: Hold,
+    pub(super) reply: Option<oneshot::Sender<CallReport>>,
+}
+
+/// What the surfaces tell the engine, for the snapshot.
+#[derive(Clone, Debug)]
+pub enum SurfaceNews {
+    /// The listener is up at this address.
+    Listening(Arc<str>),
+    /// The listener is not up, for this reason and with this next step.
+    NotListening(Arc<str>),
+    /// The agents that use the surfaces now, oldest first.
+    Sessions(Vec<Arc<SessionView>>),
+    /// Something a person should be told.
+    Notice(LogLevel, Arc<str>),
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) calls: mpsc::Sender<(CallRequest, oneshot::Sender<CallReport>)>,
+    pub(super) calls: mpsc::Sender<Submitted>,
+    pub(super) surface: mpsc::Sender<SurfaceNews>,
     pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
+    pub(super) catalog: watch::Receiver<Arc<Catalog>>,
+    pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
 }
 
 impl Handle {
@@ -137,8 +162,44 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before the call did.
     pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
-        let (reply, report) = oneshot::channel();
-        self.calls.send((request, reply)).await.map_err(|_| SendError::Ended)?;
+        let report = self.start_call(request, Hold::default()).await?;
         report.await.map_err(|_| SendError::Ended)
+    }
+
+    /// Starts a call whose caller may leave while a person is asked. The report comes by the receiver, which errs
+    /// when the engine has ended; dropping it gives nothing up, the request's token does.
+    ///
+    /// # Errors
+    /// When the engine has ended.
+    pub async fn start_call(
+        &self,
+        request: CallRequest,
+        hold: Hold,
+    ) -> Result<oneshot::Receiver<CallReport>, SendError> {
+        let (reply, report) = oneshot::channel();
+        let submitted = Submitted { request, hold, reply: Some(reply) };
+        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        Ok(report)
+    }
+
+    /// The catalog as calls see it, ahead of the snapshot's.
+    pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {
+        self.catalog.clone()
+    }
+
+    /// The approval settings as calls see them.
+    pub fn settings(&self) -> Arc<ApprovalSettings> {
+        self.settings.borrow().clone()
+    }
+
+    /// Tells the engine what the surfaces do.
+    ///
+    /// # Errors
+    /// When the queue is full or the engine has ended; nothing was taken.
+    pub fn surface(&self, news: SurfaceNews) -> Result<(), SendError> {
+        self.surface.try_send(news).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => SendError::Busy,
+            mpsc::error::TrySendError::Closed(_) => SendError::Ended,
+        })
     }
 }

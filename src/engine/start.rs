@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -20,7 +20,7 @@ use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
-use super::handle::{CallReport, CallRequest, Handle, Reload};
+use super::handle::{Handle, Reload, Submitted, SurfaceNews};
 pub use super::launch::{Eras, ErasChanged};
 use super::launch::{Launcher, Plan};
 use super::servers::Server;
@@ -34,6 +34,7 @@ use crate::tool::names::Names;
 const COMMANDS: usize = 64;
 const CALLS: usize = 256;
 const EVENTS: usize = 1024;
+const SURFACE: usize = 64;
 const RELOADS: usize = 4;
 
 /// What an engine needs beside the configuration.
@@ -91,21 +92,13 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 }
 
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
-pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
+pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
-    let (inlets, senders) = inlets(options.log, &options.audit);
+    let (inlets, senders) = inlets(&mut options);
     let snapshot = first_snapshot(config, options.attendance);
     let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
-    let snapshots = outlets.snapshots.subscribe();
-    let launcher = Launcher {
-        environment: options.environment,
-        redactor: options.redactor.clone(),
-        own_children: options.own_children,
-        connectors: options.connectors,
-        only: options.only,
-        events: senders.connections,
-        shutdown: shutdown.clone(),
-    };
+    let handle = senders.handle(&outlets);
+    let launcher = launcher(&options, senders.connections, &shutdown);
     let mut tasks = JoinSet::new();
     let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
     let pipeline = Pipeline {
@@ -150,29 +143,63 @@ pub(super) fn assemble(config: &Config, options: Options) -> (Core, Handle) {
         dirty: true,
         published: Instant::now(),
     };
-    options.first_notices.iter().for_each(|(level, text)| core.notice(*level, text));
-    (core, Handle { commands: senders.commands, calls: senders.calls, reloads: senders.reloads, snapshots })
+    for (level, text) in options.first_notices {
+        core.notice(level, &text);
+    }
+    (core, handle)
 }
 
 /// The other ends of the core's inlets.
 struct Senders {
     commands: mpsc::Sender<Command>,
-    calls: mpsc::Sender<(CallRequest, oneshot::Sender<CallReport>)>,
+    calls: mpsc::Sender<Submitted>,
+    surface: mpsc::Sender<SurfaceNews>,
     call_events: mpsc::Sender<CallEvent>,
     connections: mpsc::Sender<NamedEvent>,
     reloads: mpsc::Sender<Reload>,
 }
 
-fn inlets(log: mpsc::Receiver<LogRecord>, audit: &Audit) -> (Inlets, Senders) {
+fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &CancellationToken) -> Launcher {
+    Launcher {
+        environment: options.environment.clone(),
+        redactor: options.redactor.clone(),
+        own_children: options.own_children.clone(),
+        connectors: options.connectors.clone(),
+        only: options.only.clone(),
+        events,
+        shutdown: shutdown.clone(),
+    }
+}
+
+impl Senders {
+    fn handle(&self, outlets: &Outlets) -> Handle {
+        Handle {
+            commands: self.commands.clone(),
+            calls: self.calls.clone(),
+            surface: self.surface.clone(),
+            reloads: self.reloads.clone(),
+            snapshots: outlets.snapshots.subscribe(),
+            catalog: outlets.catalog.subscribe(),
+            settings: outlets.settings.subscribe(),
+        }
+    }
+}
+
+fn inlets(options: &mut Options) -> (Inlets, Senders) {
+    // What is left behind is a feed that has ended.
+    let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (calls_in, calls) = mpsc::channel(CALLS);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
-    let inlets = Inlets { commands, calls, call_events, connections, reloads, log, audit: audit.health() };
+    let (surface_in, surface) = mpsc::channel(SURFACE);
+    let inlets =
+        Inlets { commands, calls, surface, call_events, connections, reloads, log, audit: options.audit.health() };
     let senders = Senders {
         commands: commands_in,
         calls: calls_in,
+        surface: surface_in,
         call_events: call_events_in,
         connections: connections_in,
         reloads: reloads_in,

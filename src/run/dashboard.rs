@@ -1,6 +1,7 @@
 //! The dashboard: the engine behind the screen, and every way out of both.
 
 use std::io::IsTerminal;
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::one_shot::end;
 use super::parts::{self, Parts};
-use super::{Document, document};
+use super::{Document, document, listener};
 use crate::cli::{Exit, Global, complain};
 use crate::engine::connection::reaper;
 use crate::engine::gate::Attendance;
@@ -34,8 +35,15 @@ pub fn dashboard(global: &Global) -> Exit {
             return Exit::Config;
         }
     };
+    let address = match listener::address(global, &document) {
+        Ok(address) => address,
+        Err(problem) => {
+            complain(&problem);
+            return Exit::Usage;
+        }
+    };
     match document::screen(global, document.config()) {
-        Ok(options) => open(global, &document, options).unwrap_or_else(|problem| {
+        Ok(options) => open(global, &document, (options, address)).unwrap_or_else(|problem| {
             complain(&problem);
             Exit::Failed
         }),
@@ -46,7 +54,10 @@ pub fn dashboard(global: &Global) -> Exit {
     }
 }
 
-fn open(global: &Global, document: &Document, options: tui::Options) -> Result<Exit, String> {
+/// The screen's options, and where to listen.
+type Wanted = (tui::Options, Option<SocketAddr>);
+
+fn open(global: &Global, document: &Document, wanted: Wanted) -> Result<Exit, String> {
     let mut parts = Parts::open(global, document, Stderr::Quiet)?;
     // Held until every server is down: a second dashboard would repair what this one still does.
     let _owner = parts.state.own("dashboard").map_err(|held| held.to_string())?;
@@ -57,7 +68,7 @@ fn open(global: &Global, document: &Document, options: tui::Options) -> Result<E
         }
     });
     let runtime = parts::runtime()?;
-    let ended = run(global, document, options, &mut parts, &runtime);
+    let ended = run(global, document, wanted, &mut parts, &runtime);
     reaper::kill_all_groups();
     let failed = BEHIND_THE_SCREEN.load(Ordering::Relaxed);
     if failed > 0 {
@@ -67,10 +78,12 @@ fn open(global: &Global, document: &Document, options: tui::Options) -> Result<E
     Ok(ended.tell(&parts.redactor))
 }
 
-fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut Parts, runtime: &Runtime) -> Ended {
+fn run(global: &Global, document: &Document, wanted: Wanted, parts: &mut Parts, runtime: &Runtime) -> Ended {
+    let (options, address) = wanted;
     runtime.block_on(async {
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
         let (handle, engine) = parts.start(document, attendance, None);
+        let (opened, _) = listener::open(&handle, address, document, parts).await;
         let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let stop = CancellationToken::new();
         let screen = tui::run(handle.clone(), options, stop.clone());
@@ -90,6 +103,7 @@ fn run(global: &Global, document: &Document, options: tui::Options, parts: &mut 
             }
         };
         watching.abort();
+        opened.close().await;
         end(handle, engine, &parts.audit).await;
         ended
     })

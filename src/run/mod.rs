@@ -4,13 +4,16 @@
 
 mod dashboard;
 mod document;
+mod listener;
 mod one_shot;
 mod parts;
 mod saver;
+mod serve;
 mod watch;
 
 pub use dashboard::dashboard;
 pub use document::{Document, explain, load, screen};
 pub use one_shot::{OneShot, Wanted, one_shot};
 pub use parts::{prepare_process, state_folder, user};
+pub use serve::serve;
 pub use watch::watch;

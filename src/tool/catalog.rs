@@ -23,6 +23,17 @@ pub struct Catalog {
     entries: Vec<Arc<Entry>>,
     rejected: Vec<Rejected>,
     by_name: HashMap<Arc<str>, usize>,
+    made: HashMap<(ConnectionName, Arc<str>), Made>,
+}
+
+/// An entry with what it was made of: the same parts need not be put together, and hashed, again.
+#[derive(Clone, Debug)]
+struct Made {
+    listed: Arc<ListedTool>,
+    identity: Arc<str>,
+    override_: Option<HintOverride>,
+    cut: Option<Arc<str>>,
+    entry: Arc<Entry>,
 }
 
 /// One connection's tools and what the configuration says about them.
@@ -73,14 +84,19 @@ impl Catalog {
         for (index, entry) in entries.iter().enumerate() {
             by_name.entry(entry.exposed.clone()).or_insert(index);
         }
-        Self { entries, rejected, by_name }
+        Self { entries, rejected, by_name, made: HashMap::new() }
     }
 
     /// Places what the connections listed, in the order of `sources`.
     pub fn place(sources: &[Source], names: &Names) -> (Self, Vec<Warning>) {
+        Self::default().replaced(sources, names)
+    }
+
+    /// The same, taking over from this catalog what has not changed.
+    pub fn replaced(&self, sources: &[Source], names: &Names) -> (Self, Vec<Warning>) {
         let (named, collisions) = names.assign(&wanted(sources));
         let mut warnings: Vec<Warning> = collisions.into_iter().map(Warning::Collision).collect();
-        let (mut entries, mut rejected) = (Vec::new(), Vec::new());
+        let (mut entries, mut rejected, mut made) = (Vec::new(), Vec::new(), HashMap::new());
         for source in sources {
             let mut used = vec![false; source.overrides.len()];
             for tool in &source.listing.tools {
@@ -91,7 +107,9 @@ impl Catalog {
                     let tool = tool.raw_name.clone();
                     warnings.push(Warning::SchemaNotAnObject { server: source.server.clone(), tool });
                 }
-                entries.push(Arc::new(entry(source, tool, names, override_)));
+                let part = self.make(source, tool, names, override_);
+                entries.push(part.entry.clone());
+                made.insert((source.connection.clone(), tool.raw_name.clone()), part);
             }
             let unmatched = source.overrides.iter().zip(&used).filter(|(_, used)| !**used);
             warnings.extend(
@@ -108,7 +126,24 @@ impl Catalog {
                 reason: tool.reason.clone(),
             }));
         }
-        (Self::new(entries, rejected), warnings)
+        (Self { made, ..Self::new(entries, rejected) }, warnings)
+    }
+
+    fn make(&self, source: &Source, tool: &Arc<ListedTool>, names: &Named, override_: Option<HintOverride>) -> Made {
+        let cut = source.listing.cut.clone();
+        let known = self.made.get(&(source.connection.clone(), tool.raw_name.clone())).filter(|made| {
+            Arc::ptr_eq(&made.listed, tool)
+                && made.identity == source.identity
+                && made.override_ == override_
+                && made.cut == cut
+                && made.entry.name == names.name
+                && made.entry.exposed == names.exposed
+        });
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let entry = Arc::new(entry(source, tool, names, override_.clone()));
+        Made { listed: tool.clone(), identity: source.identity.clone(), override_, cut, entry }
     }
 
     /// The entry with this catalogue name, exposed name, or `server/raw_name`.
@@ -211,4 +246,42 @@ fn fingerprint(source: &Source, tool: &ListedTool, description: &str, hints: &Hi
         "malformed": malformed,
     });
     Fingerprint(Digest::of(canonical_value(&bound).as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(server: &str, tools: &[Value]) -> Source {
+        let mut listing = Listing::default();
+        for tool in tools {
+            listing.push(tool);
+        }
+        Source {
+            server: server.into(),
+            connection: server.into(),
+            identity: server.into(),
+            prefix: "".into(),
+            overrides: Arc::new([]),
+            listing: Arc::new(listing),
+        }
+    }
+
+    #[test]
+    fn what_has_not_changed_is_taken_over_and_equals_what_is_made_anew() {
+        let names = Names::default();
+        let first = source("b", &[json!({"name": "x"}), json!({"name": "y"})]);
+        let (before, _) = Catalog::place(std::slice::from_ref(&first), &names);
+        let mut again = first.clone();
+        again.identity = "another command".into();
+        for sources in [vec![first.clone()], vec![source("a", &[json!({"name": "x"})]), first], vec![again]] {
+            let (reused, warnings) = before.replaced(&sources, &names);
+            let (fresh, same) = Catalog::place(&sources, &names);
+            assert_eq!(reused.entries(), fresh.entries());
+            assert_eq!(warnings, same);
+            let y = |catalog: &Catalog| catalog.find("y").cloned().unwrap();
+            let changed = sources[0].identity.as_ref() == "another command";
+            assert_eq!(Arc::ptr_eq(&y(&reused), &y(&before)), !changed);
+        }
+    }
 }

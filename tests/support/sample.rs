@@ -42,6 +42,8 @@ pub fn empty() -> Snapshot {
         notices: Vec::new(),
         audit: AuditHealth::Good,
         listener: None,
+        listener_problem: None,
+        sessions: Vec::new(),
         stopping: false,
         grants: Vec::new(),
         stopped_seats: Vec::new(),

@@ -66,6 +66,12 @@ impl Scripted {
         self.state.lock().expect("state").ledger.clone()
     }
 
+    /// Everything that was received, whole.
+    #[allow(dead_code, reason = "not every test crate looks at it")]
+    pub fn received(&self) -> Vec<Value> {
+        self.state.lock().expect("state").received.clone()
+    }
+
     /// Everything that was received, methods first.
     pub fn methods(&self) -> Vec<String> {
         let state = self.state.lock().expect("state");

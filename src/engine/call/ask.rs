@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 
+use super::hold::{Lapsed, Stage};
 use super::run::{Answered, Run};
 use super::{CallEvent, trail};
 use crate::config::model::ApprovalSettings;
@@ -46,30 +47,46 @@ impl Run {
         if self.pipeline.core.send(asked).await.is_err() {
             return self.decided(Ending::Withdrawn(Withdrawal::Shutdown)).await;
         }
+        self.hold.asked();
         let ended = tokio::select! {
             ended = &mut ending => ended,
             () = self.request.cancel.cancelled() => {
-                let withdraw = CallEvent::Withdraw(self.view.id.clone());
+                let why = self.hold.why_gone();
+                let withdraw = CallEvent::Withdraw(self.view.id.clone(), why);
                 // Whatever ended the question first is its end, so the desk is asked and its word awaited.
                 match self.pipeline.core.send(withdraw).await {
                     Ok(()) => ending.await,
-                    Err(_) => Ok(Ending::Withdrawn(Withdrawal::Cancelled)),
+                    Err(_) => Ok(Ending::Withdrawn(why)),
                 }
             }
         };
         self.decided(ended.unwrap_or(Ending::Withdrawn(Withdrawal::Shutdown))).await
     }
 
+    /// Waits for a caller that left while a person was asked; meanwhile the call shows who approved it.
+    async fn await_caller(&self) -> Result<(), Lapsed> {
+        if self.hold.stage() == Stage::Away {
+            self.publish().await;
+        }
+        self.hold.claim(&self.request.cancel).await
+    }
+
     /// Records how a question ended. An approval is recorded together with its dispatch.
     async fn decided(&mut self, ending: Ending) -> Answered {
         let person = self.pipeline.person.clone();
         let (phase, decision, reason) = match ending {
-            Ending::Approved(approval) if !self.request.cancel.is_cancelled() => {
+            // Nothing runs without a live caller.
+            Ending::Approved(approval) => {
                 self.view.decider = Some(person);
-                return Answered::Approved(approval);
+                match self.await_caller().await {
+                    Ok(()) => return Answered::Approved(approval),
+                    Err(Lapsed::GivenUp) => withdrawn(self.hold.why_gone()),
+                    Err(Lapsed::Unused) => {
+                        let reason = "approved, but the caller did not come back for it";
+                        (CallPhase::Expired, Decision::Expired, reason.into())
+                    }
+                }
             }
-            // Approved, but the caller had gone: nothing runs without a live caller.
-            Ending::Approved(_) => withdrawn(Withdrawal::Cancelled),
             Ending::Denied { reason } => {
                 self.view.decider = Some(person);
                 (CallPhase::Denied { reason: reason.clone() }, Decision::Denied, reason)
@@ -87,6 +104,7 @@ impl Run {
                 return Answered::JudgeAnew;
             }
         };
+        self.hold.answered();
         let record = trail::decided(self, decision, &reason);
         self.records.push(record);
         // The question is over whether or not its end can be written; the writer's health shows a failure.

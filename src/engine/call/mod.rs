@@ -4,6 +4,7 @@
 //! tells the core about it by [`CallEvent`]s; it never changes shared state itself.
 
 mod ask;
+pub mod hold;
 mod report;
 mod run;
 mod send;
@@ -20,11 +21,12 @@ use super::gate::Attendance;
 use super::gate::desk::Question;
 use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest};
-use super::snapshot::CallView;
+use super::snapshot::{CallView, Withdrawal};
 use crate::config::model::ApprovalSettings;
 use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle};
 use crate::secret::Redactor;
 use crate::tool::Catalog;
+use hold::Hold;
 use run::Run;
 
 /// A connection as calls see it.
@@ -44,7 +46,7 @@ pub(super) enum CallEvent {
     /// A person has to decide.
     Ask(Box<Question>, Box<CallView>),
     /// The caller gave the question up.
-    Withdraw(CallId),
+    Withdraw(CallId, Withdrawal),
     /// A grant let a call through.
     GrantUsed(GrantId),
     /// A call was refused because its seat is stopped.
@@ -69,9 +71,9 @@ pub(super) struct Pipeline {
 
 impl Pipeline {
     /// Runs one call to its end.
-    pub(super) async fn run(self, call: CallId, request: CallRequest) -> CallReport {
+    pub(super) async fn run(self, call: CallId, request: CallRequest, hold: Hold) -> CallReport {
         let found = self.catalog.borrow().find(&request.tool).cloned();
-        let run = Run::new(self, call, request);
+        let run = Run::new(self, call, request, hold);
         match found {
             Some(entry) => run.with_entry(entry).await,
             None => run.refuse_unknown().await,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::hold::Hold;
 use super::{CallEvent, Link, Pipeline, report, trail};
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
@@ -21,6 +22,7 @@ use crate::tool::{Arguments, Digest, EffectClass, Entry};
 pub(super) struct Run {
     pub(super) pipeline: Pipeline,
     pub(super) request: CallRequest,
+    pub(super) hold: Hold,
     pub(super) received: Instant,
     /// What is shown, hashed, audited and sent.
     pub(super) arguments: Arguments,
@@ -52,7 +54,7 @@ pub(super) enum Sent {
 }
 
 impl Run {
-    pub(super) fn new(pipeline: Pipeline, call: CallId, request: CallRequest) -> Self {
+    pub(super) fn new(pipeline: Pipeline, call: CallId, request: CallRequest, hold: Hold) -> Self {
         let arguments = request.arguments.clone();
         let view = CallView {
             id: call,
@@ -80,6 +82,7 @@ impl Run {
             records: Vec::new(),
             pipeline,
             request,
+            hold,
             arguments,
             view,
         }

@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::ask::RULES_CHANGED;
+use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
@@ -63,6 +64,19 @@ impl Run {
         }
     }
 
+    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked.
+    async fn awaited(&mut self) -> Option<Sent> {
+        if self.hold.stage() != Stage::Away {
+            return None;
+        }
+        let why = self.hold.claim(&self.request.cancel).await.err()?;
+        let phase = match why {
+            Lapsed::GivenUp => CallPhase::Withdrawn(self.hold.why_gone()),
+            Lapsed::Unused => CallPhase::Expired,
+        };
+        Some(self.withdraw("the caller did not come back", Sent::Over(phase, None)).await)
+    }
+
     /// Whether the rules ask for more now than they did when the question was put.
     fn overtaken(&self, entry: &Entry, tier: Tier) -> bool {
         let settings = self.pipeline.settings.borrow().clone();
@@ -74,6 +88,9 @@ impl Run {
     /// a transport failure without an answer, where the policy alone allows it: what a person consented to, at the
     /// shell or by a grant, is sent once.
     pub(super) async fn send_unasked(&mut self, entry: &Arc<Entry>, permit: Permit, decider: Arc<str>) -> Sent {
+        if let Some(lapsed) = self.awaited().await {
+            return lapsed;
+        }
         let by_policy = &*decider == "policy";
         self.view.decider = Some(decider);
         let read = read_only_proven(&entry.hints.effective);

@@ -47,12 +47,16 @@ const CREDENTIALS: [&str; 12] = [
 
 /// The most telling line: the last one that names an error, else the last one that says anything.
 pub(super) fn telling_line(tail: &[Arc<str>]) -> Option<&Arc<str>> {
-    let worth = |line: &&Arc<str>| !is_furniture(line);
+    error_line(tail).or_else(|| tail.iter().rev().find(|line| !is_furniture(line)))
+}
+
+/// The last line that names an error.
+pub(super) fn error_line(tail: &[Arc<str>]) -> Option<&Arc<str>> {
     let names_an_error = |line: &&Arc<str>| {
         let lower = line.to_lowercase();
-        TELLING.iter().any(|word| lower.contains(word))
+        !is_furniture(line) && TELLING.iter().any(|word| lower.contains(word))
     };
-    tail.iter().rev().filter(worth).find(names_an_error).or_else(|| tail.iter().rev().find(worth))
+    tail.iter().rev().find(names_an_error)
 }
 
 /// Lines that never say why: blanks, rules, braces, stack frames, usage, the interpreter's signature.

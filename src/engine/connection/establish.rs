@@ -74,7 +74,8 @@ pub(super) async fn establish(
     let (era, revision) = (facts.era.as_str(), &facts.protocol_version);
     tracing::info!(server = %spec.name, server_name, era, %revision, "server_initialized");
 
-    let (listing, end) = beside(session, timeout(limit, tools::list(&client, settled.era, settled.tools))).await;
+    let (listing, end) =
+        beside(session, timeout(limit, tools::list(&client, &spec.redactor, settled.era, settled.tools))).await;
     let trouble = match (listing, end) {
         (Ok(Ok(listing)), _) => return Ok(Established { facts, listing, support: settled.tools }),
         (Ok(Err(_)), Some(end)) => Trouble::Ended(end),
@@ -113,7 +114,7 @@ async fn beside<T>(session: &mut Session, work: impl Future<Output = T>) -> (T, 
 }
 
 fn facts(sink: &LineSink, settled: &Settled, pid: Option<u32>, took: Duration) -> PeerFacts {
-    let clean = |text: &str| -> Arc<str> { sink.clean(&text.chars().take(IDENTITY_CHARS).collect::<String>()) };
+    let clean = |text: &str| -> Arc<str> { sink.clean(text).chars().take(IDENTITY_CHARS).collect::<String>().into() };
     PeerFacts {
         era: settled.era,
         protocol_version: clean(&settled.revision),

@@ -127,10 +127,12 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
         LinkEnd::Closed | LinkEnd::Broken(_) => {}
     }
     if let Some(exit) = exit {
-        let line = cause::telling_line(tail);
+        // A process that was killed from outside did not say why; whatever it wrote last is not the reason.
+        let killed = exit.status.is_some_and(|status| matches!(status.signal(), Some(9 | 15)));
+        let line = if killed { cause::error_line(tail) } else { cause::telling_line(tail) };
         let step = line
             .and_then(|line| cause::named_credential(line))
-            .map(|name| format!("set {name} in its env and restart it"));
+            .map(|name| format!("set {name} under its env in the configuration (saving restarts it)"));
         let why = line.map(|line| format!(": {}", line.trim().chars().take(QUOTED_CHARS).collect::<String>()));
         return (FailureKind::Exited, exit_text(exit) + &why.unwrap_or_default(), step);
     }

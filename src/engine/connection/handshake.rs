@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::client::{Answer, Client, Role};
 use super::flight::InFlight;
 use super::message::{self, Fault, RpcError};
-use super::protocol::{self, LEGACY, MODERN};
+use super::protocol::{self, MODERN_REFUSALS, UNSUPPORTED_VERSION, revisions, speaks};
 use super::tools::ToolSupport;
 use crate::engine::status::Era;
 
@@ -151,17 +151,17 @@ fn judge_probe(answer: Answer) -> Result<Verdict, HandshakeError> {
             Some(Err(supported)) => only_legacy(&supported),
             None => Ok(Verdict::Legacy(None)),
         },
-        Answer::Error(error) if error.code == -32022 => {
+        Answer::Error(error) if error.code == UNSUPPORTED_VERSION => {
             let supported = strings(error.data.get("supported"));
             if supported.is_empty() {
                 return Err(HandshakeError::Version { server: format!("none that it names ({})", error.message) });
             }
-            if supported.iter().any(|version| MODERN.contains(&version.as_str())) {
+            if supported.iter().any(|version| speaks(Era::Modern, version)) {
                 return Err(refused("server/discover", &error));
             }
             only_legacy(&supported)
         }
-        Answer::Error(error) if matches!(error.code, -32020 | -32021) => Err(refused("server/discover", &error)),
+        Answer::Error(error) if MODERN_REFUSALS.contains(&error.code) => Err(refused("server/discover", &error)),
         Answer::Error(error) => Ok(Verdict::Legacy(Some(error))),
         // An endpoint that does not know the question, or stumbles over it; that is what legacy ones do.
         Answer::Undelivered(lack) if matches!(lack.fault, Fault::Status(_)) => Ok(Verdict::Legacy(None)),
@@ -172,7 +172,7 @@ fn judge_probe(answer: Answer) -> Result<Verdict, HandshakeError> {
 
 /// A modern server that offers no modern revision of ours: legacy, where it has one of those.
 fn only_legacy(supported: &[String]) -> Result<Verdict, HandshakeError> {
-    if supported.iter().any(|version| LEGACY.contains(&version.as_str())) {
+    if supported.iter().any(|version| speaks(Era::Legacy, version)) {
         return Ok(Verdict::Legacy(None));
     }
     Err(HandshakeError::Version { server: supported.join(", ") })
@@ -188,7 +188,7 @@ fn reads_as_discovery(result: &serde_json::value::RawValue) -> Option<Result<Set
     if supported.is_empty() {
         return None;
     }
-    let Some(revision) = MODERN.iter().find(|ours| supported.iter().any(|theirs| theirs == *ours)) else {
+    let Some(revision) = revisions(Era::Modern).find(|ours| supported.iter().any(|theirs| theirs == ours)) else {
         return Some(Err(supported));
     };
     let identity = result.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"));
@@ -222,7 +222,7 @@ async fn finish(client: &Client, answer: Answer) -> Result<Settled, HandshakeErr
     let Some(revision) = result.get("protocolVersion").and_then(Value::as_str) else {
         return Err(HandshakeError::Refused("the answer to initialize names no protocol version".to_owned()));
     };
-    if !LEGACY.iter().chain(&MODERN).any(|known| *known == revision) {
+    if !speaks(Era::Legacy, revision) && !speaks(Era::Modern, revision) {
         return Err(HandshakeError::Version { server: revision.to_owned() });
     }
     let settled = settled(Era::Legacy, revision, result.get("serverInfo"), &result);

@@ -22,8 +22,17 @@ const BATCH_TIME: Duration = Duration::from_millis(50);
 const BATCH_LINES: usize = 256;
 
 /// Lines that are cleaned and shown in one window; beyond it they are counted as dropped.
-const LINES_PER_WINDOW: usize = 1024;
+const LINES_PER_WINDOW: usize = 4096;
 const WINDOW: Duration = Duration::from_millis(50);
+
+/// Longest line that is shown, in bytes.
+pub(super) const MAX_LINE: usize = 8 << 10;
+/// Bytes that are read beyond it before a line is cut, so that a secret across the cut is known as one.
+pub(super) const LOOKAHEAD: usize = 4 << 10;
+/// Put at the end of a line that was cut.
+pub(super) const CUT_MARK: &str = " … (line cut at 8 KiB)";
+/// Characters of a line that is no protocol that are shown.
+const NOISE_CHARS: usize = 200;
 
 /// Where the lines of one connection go. Shared by its tasks.
 pub(super) struct LineSink {
@@ -59,6 +68,19 @@ impl LineSink {
         self.redactor.redact(&text::clean(text)).as_ref().into()
     }
 
+    /// A foreign line as it may be shown: cleaned, and only then cut.
+    pub fn clean_line(&self, kind: LineKind, text: &str) -> Arc<str> {
+        let shown = self.clean(text);
+        match kind {
+            LineKind::Noise if shown.len() > NOISE_CHARS => shown.chars().take(NOISE_CHARS).collect::<String>().into(),
+            _ if shown.len() > MAX_LINE => {
+                let whole = shown.get(..shown.floor_char_boundary(MAX_LINE)).unwrap_or_default();
+                format!("{whole}{CUT_MARK}").into()
+            }
+            _ => shown,
+        }
+    }
+
     /// Takes a line and gives it back cleaned; `None` when there are more than can be cleaned, and this one was
     /// counted as dropped. Never waits.
     pub fn push(&self, kind: LineKind, text: &str) -> Option<Arc<str>> {
@@ -67,7 +89,7 @@ impl LineSink {
             self.waiting.notify_one();
             return None;
         }
-        let text = self.clean(text);
+        let text = self.clean_line(kind, text);
         let mut batch = self.batch();
         batch.lines.push((Timestamp::now(), kind, text.clone()));
         if batch.lines.len() >= BATCH_LINES {

@@ -1,27 +1,43 @@
 //! The protocol's revisions, and the parameters that our requests carry in each era.
 //!
-//! Used by [`super::handshake`], [`super::tools`] and [`super::call`]; pure.
+//! Used by [`super::handshake`], [`super::tools`] and [`super::call`]; pure. Revisions, error codes and what we say of
+//! ourselves are the protocol crate's own; requests and results are text, because its types would change them.
 
+use rmcp::model::{ClientCapabilities, ErrorCode, Implementation, InitializeRequestParams, ProtocolVersion};
 use serde_json::json;
 
 use super::message::quoted;
 use crate::engine::status::Era;
 
-/// The modern revisions that we speak, newest first.
-pub(super) const MODERN: [&str; 1] = ["2026-07-28"];
-/// The legacy revisions that we speak, newest first. The first one is offered.
-pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// JSON-RPC: the method is not known.
+pub(super) const METHOD_NOT_FOUND: i64 = ErrorCode::METHOD_NOT_FOUND.0 as i64;
+/// None of the revisions that the request names is spoken.
+pub(super) const UNSUPPORTED_VERSION: i64 = ErrorCode::UNSUPPORTED_PROTOCOL_VERSION.0 as i64;
+/// Errors of a modern server that are no reason to take it for a legacy one.
+pub(super) const MODERN_REFUSALS: [i64; 2] =
+    [ErrorCode::HEADER_MISMATCH.0 as i64, ErrorCode::MISSING_REQUIRED_CLIENT_CAPABILITY.0 as i64];
+
+/// The revisions of an era that we speak, newest first.
+pub(super) fn revisions(era: Era) -> impl Iterator<Item = &'static str> {
+    let of_era = move |version: &&ProtocolVersion| version.has_initialize() == (era == Era::Legacy);
+    ProtocolVersion::KNOWN_VERSIONS.iter().rev().filter(of_era).map(ProtocolVersion::as_str)
+}
+
+/// Whether a revision is one of that era that we speak.
+pub(super) fn speaks(era: Era, revision: &str) -> bool {
+    revisions(era).any(|ours| ours == revision)
+}
 
 /// All revisions that we speak, for people.
 pub(super) fn all_revisions() -> String {
-    MODERN.iter().chain(&LEGACY).copied().collect::<Vec<_>>().join(", ")
+    revisions(Era::Modern).chain(revisions(Era::Legacy)).collect::<Vec<_>>().join(", ")
 }
 
 /// The `_meta` of a request: what the modern era demands, and a progress token where one is given.
 fn meta(era: Era, progress: Option<u64>) -> Option<String> {
     let mut meta = serde_json::Map::new();
     if era == Era::Modern {
-        meta.insert("io.modelcontextprotocol/protocolVersion".into(), MODERN.first().copied().into());
+        meta.insert("io.modelcontextprotocol/protocolVersion".into(), revisions(Era::Modern).next().into());
         meta.insert("io.modelcontextprotocol/clientCapabilities".into(), json!({}));
         meta.insert("io.modelcontextprotocol/clientInfo".into(), client_info());
     }
@@ -31,8 +47,12 @@ fn meta(era: Era, progress: Option<u64>) -> Option<String> {
     (!meta.is_empty()).then(|| serde_json::Value::Object(meta).to_string())
 }
 
+fn implementation() -> Implementation {
+    Implementation::new("crewlet", env!("CARGO_PKG_VERSION"))
+}
+
 fn client_info() -> serde_json::Value {
-    json!({"name": "crewlet", "version": env!("CARGO_PKG_VERSION")})
+    json!(implementation())
 }
 
 /// Parameters of `server/discover`.
@@ -42,7 +62,8 @@ pub(super) fn discover() -> String {
 
 /// Parameters of `initialize`.
 pub(super) fn initialize() -> String {
-    json!({"protocolVersion": LEGACY.first().copied(), "capabilities": {}, "clientInfo": client_info()}).to_string()
+    let params = InitializeRequestParams::new(ClientCapabilities::default(), implementation());
+    json!(params.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)).to_string()
 }
 
 /// Parameters of `tools/list`.
@@ -69,11 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn we_speak_every_revision_that_the_protocol_crate_knows() {
-        let ours: Vec<&str> = LEGACY.iter().rev().chain(&MODERN).copied().collect();
-        let theirs: Vec<&str> =
-            rmcp::model::ProtocolVersion::KNOWN_VERSIONS.iter().map(rmcp::model::ProtocolVersion::as_str).collect();
-        assert_eq!(ours, theirs);
+    fn revisions_and_the_first_words_are_as_servers_know_them() {
+        assert_eq!(all_revisions(), "2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, 2024-11-05");
+        assert!(speaks(Era::Modern, "2026-07-28") && !speaks(Era::Legacy, "2026-07-28"));
+        let version = env!("CARGO_PKG_VERSION");
+        let words = format!(
+            r#"{{"protocolVersion":"2025-11-25","capabilities":{{}},"clientInfo":{{"name":"crewlet","version":"{version}"}}}}"#
+        );
+        assert_eq!(initialize(), words);
+        assert_eq!((METHOD_NOT_FOUND, UNSUPPORTED_VERSION, MODERN_REFUSALS), (-32601, -32022, [-32020, -32021]));
     }
 
     #[test]

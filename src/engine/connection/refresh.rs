@@ -47,7 +47,7 @@ pub(super) async fn run(spec: Arc<ConnectionSpec>, client: Client, support: Tool
 }
 
 async fn list(spec: &ConnectionSpec, client: &Client, (era, support): (Era, ToolSupport), outbox: &Outbox) {
-    let error = match timeout(spec.startup_timeout, tools::list(client, era, support)).await {
+    let error = match timeout(spec.startup_timeout, tools::list(client, &spec.redactor, era, support)).await {
         Ok(Ok(listing)) => {
             log_listing(spec, &listing);
             return outbox.send(ConnectionEvent::Listed(listing)).await;

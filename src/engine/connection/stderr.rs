@@ -9,15 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::lines::LineSink;
+use super::lines::{LOOKAHEAD, LineSink, MAX_LINE};
 use crate::engine::snapshot::LineKind;
 
-/// Longest line that is kept, in bytes.
-const MAX_LINE: usize = 8 << 10;
+/// Bytes of a line that are kept until it has been cleaned and cut.
+const KEPT: usize = MAX_LINE + LOOKAHEAD;
 /// Lines kept for the failure.
 const TAIL_LINES: usize = 50;
-/// Put at the end of a line that was cut.
-const CUT_MARK: &str = " … (line cut at 8 KiB)";
 
 /// The last lines of one child's stderr, as bytes; cleaned when they are asked for.
 #[derive(Clone, Default)]
@@ -27,7 +25,7 @@ impl Tail {
     /// The lines, oldest first, cleaned and redacted.
     pub fn lines(&self, sink: &LineSink) -> Arc<[Arc<str>]> {
         let lines: Vec<_> = self.lock().iter().cloned().collect();
-        lines.iter().map(|line| sink.clean(&decode(line))).collect()
+        lines.iter().map(|line| sink.clean_line(LineKind::Stderr, &decode(line))).collect()
     }
 
     fn push(&self, line: &[u8]) {
@@ -84,7 +82,6 @@ fn decode(line: &[u8]) -> Cow<'_, str> {
 #[derive(Default)]
 struct LineSplitter {
     line: Vec<u8>,
-    cut: bool,
 }
 
 impl LineSplitter {
@@ -94,8 +91,7 @@ impl LineSplitter {
                 Some((b'\n', text)) => (text, true),
                 _ => (part, false),
             };
-            let room = MAX_LINE.saturating_sub(self.line.len());
-            self.cut |= text.len() > room;
+            let room = KEPT.saturating_sub(self.line.len());
             self.line.extend_from_slice(text.get(..room).unwrap_or(text));
             if ends {
                 self.finish(take);
@@ -104,9 +100,6 @@ impl LineSplitter {
     }
 
     fn finish(&mut self, take: &mut impl FnMut(&[u8])) {
-        if std::mem::take(&mut self.cut) {
-            self.line.extend_from_slice(CUT_MARK.as_bytes());
-        }
         while self.line.last() == Some(&b'\r') {
             self.line.pop();
         }
@@ -121,7 +114,7 @@ mod tests {
 
     #[test]
     fn lines_are_cut_out_of_any_chunks() {
-        let long = "x".repeat(MAX_LINE + 5);
+        let long = "x".repeat(KEPT + 5);
         let text = format!("one\r\ntwo\n{long}\nlast");
         for size in [1, 7, 64 << 10] {
             let mut seen = Vec::new();
@@ -131,8 +124,24 @@ mod tests {
                 splitter.feed(chunk, &mut take);
             }
             splitter.finish(&mut take);
-            let cut = format!("{}{CUT_MARK}", "x".repeat(MAX_LINE));
+            let cut = "x".repeat(KEPT);
             assert_eq!(seen, ["one", "two", cut.as_str(), "last"], "chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn a_secret_across_a_cut_shows_no_part_of_itself() {
+        let redactor = crate::secret::Redactor::default();
+        redactor.learn([crate::secret::Secret::new("Zq7LmX2vRtK9pW4s")]);
+        let (events, _) = tokio::sync::mpsc::channel(1);
+        let sink = LineSink::new("s".into(), redactor, events);
+        for (kind, limit) in [(LineKind::Stderr, MAX_LINE), (LineKind::Noise, 200)] {
+            for before in limit - 16..=limit {
+                let line = format!("{} Zq7LmX2vRtK9pW4s {}", "x".repeat(before), "y".repeat(9_000));
+                let shown = sink.clean_line(kind, &line);
+                assert!(!shown.contains("Zq7L"), "{kind:?} after {before}");
+                assert!(shown.len() <= limit + 40);
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use super::known::KnownTools;
 use super::link::Carriage;
 use super::protocol;
 use crate::engine::status::Era;
+use crate::secret::Redactor;
 use crate::tool::Listing;
 use crate::tool::listing::RejectedTool;
 
@@ -39,8 +40,14 @@ pub(super) enum ToolSupport {
 ///
 /// # Errors
 /// What the server answered instead of a page, as a text that has not been cleaned.
-pub(super) async fn list(client: &Client, era: Era, support: ToolSupport) -> Result<Listing, String> {
+pub(super) async fn list(
+    client: &Client,
+    redactor: &Redactor,
+    era: Era,
+    support: ToolSupport,
+) -> Result<Listing, String> {
     let mut reading = Reading {
+        redactor: redactor.clone(),
         listing: Listing::default(),
         known: KnownTools::default(),
         // Markings mean something only where there are headers, and only in the era that has them.
@@ -55,6 +62,7 @@ pub(super) async fn list(client: &Client, era: Era, support: ToolSupport) -> Res
 
 /// What has been read so far.
 struct Reading {
+    redactor: Redactor,
     listing: Listing,
     known: KnownTools,
     mirrors: bool,
@@ -67,7 +75,7 @@ async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading
         let params = protocol::list(era, cursor.as_deref());
         let page = match client.request(Role::Ordinary, "tools/list", |_| params).await {
             Answer::Result(page) => page,
-            Answer::Error(error) if error.code == -32601 && support == ToolSupport::Unsaid => return Ok(()),
+            Answer::Error(error) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => return Ok(()),
             Answer::Error(error) => return Err(format!("{} (code {})", error.message, error.code)),
             Answer::Undelivered(lack) => return Err(lack.reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
@@ -125,8 +133,16 @@ impl Reading {
     fn add(&mut self, item: &str) {
         let index = self.listing.tools.len() + self.listing.rejected.len();
         let before = self.listing.tools.len();
+        // A server that knows a secret may repeat it in a description; agents, screens and files see the list.
+        let item = &*self.redactor.redact_known(item);
         self.listing.push_text(item);
         let Some(tool) = self.listing.tools.get(before).cloned() else { return };
+        if tool.raw_name.contains("[REDACTED:") {
+            self.listing.tools.truncate(before);
+            let reason = "its name holds a secret of the configuration".into();
+            self.listing.rejected.push(RejectedTool { index, name: Some(tool.raw_name.clone()), reason });
+            return;
+        }
         let markings = if self.mirrors { mirror::markings(&tool.input_schema) } else { Ok(Vec::new()) };
         match markings {
             Ok(markings) => self.known.note(&tool.raw_name, item, markings),

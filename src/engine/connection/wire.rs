@@ -10,15 +10,13 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::LineSink;
+use super::lines::{LineSink, MAX_LINE};
 use super::link::{Carriage, Frame, Link, QUEUE};
 use super::message::{self, Incoming, LinkEnd};
 use crate::engine::snapshot::LineKind;
 
 /// The longest message that is accepted, in bytes.
 pub(super) const MAX_MESSAGE_BYTES: usize = 16 << 20;
-/// Characters of a line that is no protocol that are shown.
-const NOISE_CHARS: usize = 200;
 /// A line buffer that grew beyond this is given back after its message.
 const KEEP_BUFFER: usize = 1 << 20;
 
@@ -66,6 +64,11 @@ async fn write_frames(
     }
 }
 
+/// As much of a line as may be cleaned and shown.
+fn start_of(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_LINE)).unwrap_or_default()
+}
+
 async fn read_messages(reader: impl AsyncRead + Unpin, messages: mpsc::Sender<Incoming>, noise: Arc<LineSink>) {
     let mut reader = BufReader::with_capacity(64 << 10, reader);
     let mut line = Vec::new();
@@ -86,7 +89,7 @@ async fn read_messages(reader: impl AsyncRead + Unpin, messages: mpsc::Sender<In
                         }
                     }
                 }
-                None => drop(noise.push(LineKind::Noise, &text.chars().take(NOISE_CHARS).collect::<String>())),
+                None => drop(noise.push(LineKind::Noise, start_of(text))),
             }
         }
         line.clear();

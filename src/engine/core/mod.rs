@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -30,7 +30,7 @@ use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
 use super::gate::standing::Standing;
-use super::handle::{CallReport, CallRequest, Consent, Reload};
+use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
@@ -57,7 +57,8 @@ const NOTICES: usize = 64;
 /// Everything that reaches the core from outside.
 pub(super) struct Inlets {
     pub(super) commands: mpsc::Receiver<Command>,
-    pub(super) calls: mpsc::Receiver<(CallRequest, oneshot::Sender<CallReport>)>,
+    pub(super) calls: mpsc::Receiver<Submitted>,
+    pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
     pub(super) reloads: mpsc::Receiver<Reload>,
@@ -146,7 +147,7 @@ impl Core {
                 None => return false,
             },
             Some(event) = self.inlets.call_events.recv() => self.call_event(event),
-            Some((request, reply)) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), request, Some(reply)),
+            Some(submitted) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), submitted),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
                 if self.grants.expire(Instant::now()) {
@@ -163,6 +164,7 @@ impl Core {
                 self.snapshot.log.push_weighing(record, bytes);
                 self.dirty = true;
             }
+            Some(news) = self.inlets.surface.recv() => self.surface_news(news),
             Some(_) = self.running.join_next(), if !self.running.is_empty() => {}
             Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
@@ -191,7 +193,7 @@ impl Core {
                     consent: Consent::None,
                     cancel: CancellationToken::new(),
                 };
-                self.start_call(call, request, None);
+                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None });
             }
             Command::Cancel(call) => {
                 if let Some(cancel) = self.cancels.get(&call) {
@@ -222,11 +224,12 @@ impl Core {
         }
     }
 
-    fn start_call(&mut self, call: CallId, request: CallRequest, reply: Option<oneshot::Sender<CallReport>>) {
+    fn start_call(&mut self, call: CallId, submitted: Submitted) {
+        let Submitted { request, hold, reply } = submitted;
         self.cancels.insert(call.clone(), request.cancel.clone());
         let pipeline = self.fixed.pipeline.clone();
         self.running.spawn(async move {
-            let report = pipeline.run(call, request).await;
+            let report = pipeline.run(call, request, hold).await;
             if let Some(reply) = reply {
                 // A caller that has gone hears nothing; the audit and the snapshot hold the end.
                 let _ = reply.send(report);
@@ -234,11 +237,28 @@ impl Core {
         });
     }
 
+    fn surface_news(&mut self, news: SurfaceNews) {
+        match news {
+            SurfaceNews::Listening(address) => {
+                self.snapshot.listener = Some(address);
+                self.snapshot.listener_problem = None;
+            }
+            SurfaceNews::NotListening(problem) => {
+                self.notice(LogLevel::Error, &problem);
+                self.snapshot.listener = None;
+                self.snapshot.listener_problem = Some(problem);
+            }
+            SurfaceNews::Sessions(sessions) => self.snapshot.sessions = sessions,
+            SurfaceNews::Notice(level, text) => self.notice(level, &text),
+        }
+        self.dirty = true;
+    }
+
     fn call_event(&mut self, event: CallEvent) {
         self.dirty = true;
         match event {
             CallEvent::Changed(view) => self.put_call(*view),
-            CallEvent::Withdraw(call) => self.desk.withdraw_call(&call, Withdrawal::Cancelled),
+            CallEvent::Withdraw(call, why) => self.desk.withdraw_call(&call, why),
             CallEvent::Ask(question, view) => self.ask(*question, *view),
             CallEvent::GrantUsed(grant) => self.grant_used(grant),
             CallEvent::Stopped(seat) => self.count_stopped(&seat),
@@ -354,6 +374,8 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         notices: Vec::new(),
         audit: AuditHealth::Good,
         listener: None,
+        listener_problem: None,
+        sessions: Vec::new(),
         stopping: false,
     }
 }

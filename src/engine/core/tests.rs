@@ -14,7 +14,7 @@ use crate::engine::audit::{Audit, Decision, Kind, MemoryTrail};
 use crate::engine::call::Link;
 use crate::engine::command::Verdict;
 use crate::engine::gate::Attendance;
-use crate::engine::handle::{CallReport, CallRequest, Consent};
+use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted};
 use crate::engine::snapshot::{CallPhase, Caller, Tier};
 use crate::engine::start::{Options, assemble};
 use crate::ids::{CallId, ConnectionName, ServerName};
@@ -87,7 +87,8 @@ async fn wait(core: &mut Core) -> oneshot::Receiver<CallReport> {
         consent: Consent::None,
         cancel: CancellationToken::new(),
     };
-    core.start_call(CallId::fresh(), request, Some(reply));
+    let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply) };
+    core.start_call(CallId::fresh(), submitted);
     while core.desk.views().is_empty() {
         step(core).await;
     }

@@ -22,11 +22,11 @@ const LINES_BYTES: usize = 64 << 20;
 impl Core {
     pub(super) fn replace_catalog(&mut self) {
         let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
-        let (catalog, warnings) = Catalog::place(&sources, &self.names);
+        let (catalog, warnings) = self.snapshot.catalog.replaced(&sources, &self.names);
         for warning in warnings {
-            if !self.warned.contains(&warning) {
-                self.warn(&warning);
-                self.warned.insert(warning);
+            // Names move until every server has had its first turn; what they end in is told then.
+            if self.settled || !matches!(warning, Warning::Collision(_)) {
+                self.warn_once(&warning);
             }
         }
         let catalog = Arc::new(catalog);
@@ -87,6 +87,10 @@ impl Core {
         self.settled = true;
         self.remember_names();
         self.save_pins();
+        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
+        for warning in self.snapshot.catalog.replaced(&sources, &self.names).1 {
+            self.warn_once(&warning);
+        }
         let settings = self.outlets.settings.borrow().clone();
         for rule in policy::unmatched(&settings, &self.snapshot.catalog) {
             let text = format!("the approval rule \"{}\" ({}) matches no tool", rule.tool, rule.place);
@@ -99,6 +103,12 @@ impl Core {
         let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
         if self.names.remember(&wanted(&sources)) {
             (self.fixed.names_changed)(&self.names);
+        }
+    }
+
+    fn warn_once(&mut self, warning: &Warning) {
+        if self.warned.insert(warning.clone()) {
+            self.warn(warning);
         }
     }
 

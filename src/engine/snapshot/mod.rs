@@ -6,6 +6,7 @@
 mod approval;
 mod call;
 mod server;
+mod session;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History, Known, Repeat, StoppedSeat, Tier};
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
+pub use session::SessionView;
 
 use super::ring::Ring;
 use crate::clock::Timestamp;
@@ -57,6 +59,10 @@ pub struct Snapshot {
     pub audit: AuditHealth,
     /// Address of the HTTP surfaces, when they are on.
     pub listener: Option<Arc<str>>,
+    /// Why there is no listener although one was asked for.
+    pub listener_problem: Option<Arc<str>>,
+    /// Agents that use the surfaces, oldest first.
+    pub sessions: Vec<Arc<SessionView>>,
     /// True once the engine is going down.
     pub stopping: bool,
 }

@@ -168,6 +168,8 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         notices: Vec::new(),
         audit: AuditHealth::Good,
         listener: None,
+        listener_problem: None,
+        sessions: Vec::new(),
         stopping: false,
         grants: Vec::new(),
         stopped_seats: Vec::new(),

@@ -1,0 +1,234 @@
+//! One call of an agent while somebody waits for it, and calls that wait for their agent to come back.
+//!
+//! A [`Live`] is the caller's presence: dropping it before the call is over gives the call up, so a connection that
+//! closes withdraws its question by itself. A call that was left while a person is asked is parked, not dropped.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::envelope::Id;
+use super::sessions::Session;
+use crate::engine::handle::{CallReport, Hold, Stage};
+use crate::engine::snapshot::Withdrawal;
+use crate::ids::SeatHandle;
+use crate::tool::Digest;
+
+/// The longest silence while a call waits.
+const BEAT: Duration = Duration::from_secs(10);
+/// A call that is not over this soon is answered by a stream, where the client takes one.
+const SOON: Duration = Duration::from_secs(2);
+/// How long a parked call is kept beyond the time that a question waits.
+const KEPT: Duration = Duration::from_secs(300);
+/// Most parked calls of one key.
+const MOST_ALIKE: usize = 16;
+/// Most parked calls.
+const MOST: usize = 512;
+
+/// What identifies a call that is repeated: seat, tool and arguments.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Key {
+    pub(super) seat: SeatHandle,
+    pub(super) tool: Arc<str>,
+    pub(super) arguments: Digest,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) key: Key,
+    pub(super) id: Id,
+    pub(super) session: Arc<Session>,
+    pub(super) hold: Hold,
+    pub(super) cancel: CancellationToken,
+    pub(super) report: oneshot::Receiver<CallReport>,
+    counted: bool,
+    over: bool,
+}
+
+/// What happened next to a call.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// It ended; `None` when the engine ended before it.
+    Over(Option<Box<CallReport>>),
+    /// The caller cancelled it, or its session ended.
+    GivenUp,
+    /// The caller has been held for as long as it may be, and left.
+    Left,
+    /// Nothing; the caller should hear a sign of life.
+    Beat,
+}
+
+impl Live {
+    /// The presence of a session for a call that was just started or picked up.
+    pub(super) fn new(
+        key: Key,
+        id: Id,
+        session: Arc<Session>,
+        call: (Hold, CancellationToken, oneshot::Receiver<CallReport>),
+    ) -> Self {
+        let (hold, cancel, report) = call;
+        Self { key, id, session, hold, cancel, report, counted: false, over: false }
+    }
+
+    /// The same call under another request, when its caller repeats it.
+    fn picked_up(mut self, id: Id, session: Arc<Session>) -> Self {
+        self.count(false);
+        self.session = session;
+        self.id = id;
+        self.session.begin(&self.id, &self.cancel, &self.hold);
+        self.hold.come_back();
+        self
+    }
+
+    fn count(&mut self, waits: bool) {
+        if waits != self.counted {
+            self.counted = waits;
+            if waits {
+                self.session.waiting.fetch_add(1, Ordering::Relaxed);
+            } else {
+                self.session.waiting.fetch_sub(1, Ordering::Relaxed);
+            }
+            self.session.changed();
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.count(false);
+        self.session.finish(&self.id);
+        if !self.over {
+            self.hold.gone_because(Withdrawal::CallerGone);
+            self.cancel.cancel();
+        }
+    }
+}
+
+/// Waiting for one call, with a caller that is held no longer than it may be.
+#[derive(Debug)]
+pub(super) struct Held {
+    live: Live,
+    longest: Duration,
+    asked: Option<Instant>,
+    beat: Instant,
+}
+
+impl Held {
+    pub(super) fn new(live: Live, longest: Duration) -> Self {
+        Self { live, longest, asked: None, beat: Instant::now() + SOON }
+    }
+
+    /// True while a person is asked.
+    pub(super) fn is_asked(&self) -> bool {
+        self.asked.is_some()
+    }
+
+    /// Waits for the next thing. The first beat comes early: as soon as a person is asked, or after two seconds.
+    pub(super) async fn step(&mut self) -> Step {
+        loop {
+            let stage = self.live.hold.stage();
+            match (stage, self.asked) {
+                (Stage::Asked, None) => {
+                    self.asked = Some(Instant::now());
+                    self.live.count(true);
+                    self.beat = Instant::now();
+                }
+                (Stage::Running, Some(_)) => {
+                    self.asked = None;
+                    self.live.count(false);
+                }
+                _ => {}
+            }
+            let until = self.asked.map_or_else(Instant::now, |asked| asked + self.longest);
+            tokio::select! {
+                biased;
+                report = &mut self.live.report => {
+                    self.live.over = true;
+                    return Step::Over(report.ok().map(Box::new));
+                }
+                () = self.live.cancel.cancelled() => return Step::GivenUp,
+                () = self.live.hold.leaves(stage) => {}
+                () = tokio::time::sleep_until(until), if self.asked.is_some() => {
+                    if self.live.hold.leave() {
+                        return Step::Left;
+                    }
+                    // Decided this very moment: the answer is on its way.
+                    self.asked = None;
+                    self.live.count(false);
+                }
+                () = tokio::time::sleep_until(self.beat) => {
+                    self.beat = Instant::now() + BEAT;
+                    return Step::Beat;
+                }
+            }
+        }
+    }
+
+    /// The call, once its caller has left.
+    pub(super) fn into_live(self) -> Live {
+        self.live
+    }
+}
+
+/// Calls that wait for a person while their caller is away.
+#[derive(Debug, Default)]
+pub(super) struct Parked {
+    calls: Mutex<HashMap<Key, VecDeque<(Instant, Live)>>>,
+}
+
+impl Parked {
+    /// Keeps a call whose caller has left. When there are too many of its kind, the call is given up.
+    pub(super) fn put(&self, mut live: Live) {
+        live.session.finish(&live.id);
+        live.count(true);
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let total: usize = calls.values().map(VecDeque::len).sum();
+        let alike = calls.entry(live.key.clone()).or_default();
+        if alike.len() < MOST_ALIKE && total < MOST {
+            alike.push_back((Instant::now(), live));
+        }
+    }
+
+    /// The oldest parked call of this kind, for a caller that repeats it.
+    pub(super) fn pick_up(&self, key: &Key, id: &Id, session: &Arc<Session>) -> Option<Live> {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let alike = calls.get_mut(key)?;
+        let found = alike.pop_front();
+        if alike.is_empty() {
+            calls.remove(key);
+        }
+        drop(calls);
+        found.map(|(_, live)| live.picked_up(id.clone(), session.clone()))
+    }
+
+    /// Gives up what was parked by sessions that have ended, and what nobody came back for.
+    pub(super) fn sweep(&self, wait: Duration) {
+        let mut gone = Vec::new();
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.retain(|_, alike| {
+            let all = std::mem::take(alike);
+            for (since, live) in all {
+                if live.session.ended.is_cancelled() || since.elapsed() > wait + KEPT {
+                    gone.push(live);
+                } else {
+                    alike.push_back((since, live));
+                }
+            }
+            !alike.is_empty()
+        });
+        drop(calls);
+        drop(gone);
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.values().map(VecDeque::len).sum()
+    }
+}

@@ -1,0 +1,51 @@
+//! Figures of the surfaces and the engine in Prometheus' text form.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::engine::snapshot::Snapshot;
+
+/// What the surfaces count.
+#[derive(Debug, Default)]
+pub(super) struct Metrics {
+    pub(super) requests: AtomicU64,
+    pub(super) forbidden: AtomicU64,
+    pub(super) unauthorised: AtomicU64,
+    pub(super) lists: AtomicU64,
+    pub(super) calls: AtomicU64,
+    pub(super) refused: AtomicU64,
+    pub(super) unknown_tools: AtomicU64,
+}
+
+impl Metrics {
+    /// All figures; `sessions` and `parked` are counted by their owners.
+    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize) -> String {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let ready = snapshot.servers.iter().filter(|server| server.status.is_ready()).count();
+        let server_calls: u64 = snapshot.servers.iter().map(|server| server.calls).sum();
+        let gauge = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let rows = [
+            ("http_requests_total", "counter", "HTTP requests", of(&self.requests)),
+            ("http_forbidden_total", "counter", "requests refused for their Host or Origin", of(&self.forbidden)),
+            ("http_unauthorised_total", "counter", "requests refused for their token", of(&self.unauthorised)),
+            ("tool_lists_total", "counter", "tool lists given out", of(&self.lists)),
+            ("tool_calls_total", "counter", "calls that agents made", of(&self.calls)),
+            ("tool_arguments_refused_total", "counter", "calls refused for their arguments", of(&self.refused)),
+            ("tool_unknown_total", "counter", "calls of names that the seat does not have", of(&self.unknown_tools)),
+            ("server_calls_total", "counter", "calls that were sent to servers", server_calls),
+            ("sessions", "gauge", "agents that use the surfaces", gauge(sessions)),
+            ("approvals_waiting", "gauge", "calls that wait for a person", gauge(snapshot.approvals.len())),
+            ("calls_parked", "gauge", "calls whose caller left while a person is asked", gauge(parked)),
+            ("servers", "gauge", "connections", gauge(snapshot.servers.len())),
+            ("servers_ready", "gauge", "connections that are up", gauge(ready)),
+            ("tools", "gauge", "tools in the catalogue", gauge(snapshot.catalog.entries().len())),
+        ];
+        let mut text = String::new();
+        for (name, kind, help, value) in rows {
+            // Writing to a String cannot fail.
+            let _ =
+                writeln!(text, "# HELP crewlet_{name} {help}\n# TYPE crewlet_{name} {kind}\ncrewlet_{name} {value}");
+        }
+        text
+    }
+}

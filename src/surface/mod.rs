@@ -1,0 +1,186 @@
+//! The served surfaces: agents come in here over HTTP and reach tools only through the gate.
+//!
+//! One listener on loopback with an MCP endpoint for each agent seat, `GET /tools`, `/healthz` and `/metrics`. The
+//! composition root starts it beside the engine. Both eras of the protocol are answered by our own code on raw JSON:
+//! it is little, a call's arguments never pass a decoder that would lose something, and sessions and streams end when
+//! their caller does. A caller's headers stop here; nothing of them goes to a server.
+
+mod admit;
+mod call;
+mod envelope;
+pub mod howto;
+mod http;
+mod listen;
+mod live;
+mod mcp;
+mod metrics;
+pub mod relay;
+mod reply;
+mod sessions;
+mod shelf;
+pub mod tokens;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::expand::Environment;
+use crate::engine::handle::{Handle, SurfaceNews};
+use crate::engine::snapshot::LogLevel;
+use crate::engine::state_dir::StateDir;
+use crate::org::{Org, Seat};
+use crate::secret::Redactor;
+use live::Parked;
+use metrics::Metrics;
+use sessions::Sessions;
+use shelf::Shelf;
+use tokens::{TokenError, Tokens};
+
+/// How often tokens, idle sessions and parked calls are looked at when nobody asks for anything.
+const HOUSEKEEPING: Duration = Duration::from_secs(1);
+/// The shortest time between two lists of sessions for the screen.
+const TELL_EVERY: Duration = Duration::from_millis(250);
+
+/// Why the surfaces cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum SurfaceError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}; end what uses it, or pass --listen with another address")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// No seat could have a token.
+    #[error(transparent)]
+    Tokens(#[from] TokenError),
+}
+
+/// What the surfaces need beside the engine.
+pub struct Options<'o> {
+    /// Where to listen; port 0 takes any free one.
+    pub address: SocketAddr,
+    /// The company's seats.
+    pub org: &'o Org,
+    /// Where the tokens are.
+    pub state: &'o StateDir,
+    /// Where `${VAR}` comes from.
+    pub environment: &'o dyn Environment,
+    /// Learns the tokens.
+    pub redactor: &'o Redactor,
+}
+
+/// Open surfaces.
+#[derive(Debug)]
+pub struct Surfaces {
+    /// Where they listen.
+    pub address: SocketAddr,
+    shutdown: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+/// What all requests share.
+pub(crate) struct Shared {
+    handle: Handle,
+    tokens: Tokens,
+    shelf: Shelf,
+    sessions: Sessions,
+    parked: Parked,
+    metrics: Metrics,
+    seats: Vec<Arc<Seat>>,
+    listening: SocketAddr,
+    shutdown: CancellationToken,
+}
+
+/// Opens the surfaces on a running engine.
+///
+/// # Errors
+/// When the address cannot be listened on or `tokens.json` cannot be used; nothing is open then.
+pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, SurfaceError> {
+    let failed = |source| SurfaceError::Listen { address: options.address, source };
+    let listener = TcpListener::bind(options.address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let (tokens, problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
+    let shared = Arc::new(Shared {
+        tokens,
+        shelf: Shelf::new(handle.catalog()),
+        sessions: Sessions::default(),
+        parked: Parked::default(),
+        metrics: Metrics::default(),
+        seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
+        listening: address,
+        shutdown: CancellationToken::new(),
+        handle,
+    });
+    for problem in problems {
+        shared.tell(SurfaceNews::Notice(LogLevel::Error, format!("{problem}; nobody gets in as it").into()));
+    }
+    if !address.ip().is_loopback() {
+        let text = format!("the surfaces on {address} can be reached from other machines, without encryption");
+        tracing::warn!(%address, "listening_beyond_loopback");
+        shared.tell(SurfaceNews::Notice(LogLevel::Warn, text.into()));
+    }
+    tracing::info!(%address, seats = shared.seats.len(), "listening");
+    shared.tell(SurfaceNews::Listening(address.to_string().into()));
+    let shutdown = shared.shutdown.clone();
+    let task = tokio::spawn(run(shared, listener));
+    Ok(Surfaces { address, shutdown, task })
+}
+
+impl Surfaces {
+    /// Ends all sessions, withdraws what waits for agents and closes the listener.
+    pub async fn end(self) {
+        self.shutdown.cancel();
+        // A panic in there is in the log; the listener is closed either way.
+        let _ = self.task.await;
+    }
+}
+
+impl Shared {
+    /// The screen misses a line when the engine is too busy; the log has it.
+    fn tell(&self, news: SurfaceNews) {
+        if self.handle.surface(news).is_err() {
+            tracing::debug!("surface_news_dropped");
+        }
+    }
+}
+
+async fn run(shared: Arc<Shared>, listener: TcpListener) {
+    let house = tokio::spawn(keep_house(shared.clone()));
+    let views = tokio::spawn(tell_sessions(shared.clone()));
+    http::serve(shared.clone(), listener).await;
+    house.abort();
+    views.abort();
+    shared.sessions.close_all();
+    shared.parked.sweep(Duration::ZERO);
+}
+
+/// What has to happen when nobody asks for anything: a rotated token ends its sessions, the idle end, what nobody
+/// came back for is given up.
+async fn keep_house(shared: Arc<Shared>) {
+    let mut rounds = tokio::time::interval(HOUSEKEEPING);
+    rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        rounds.tick().await;
+        for seat in shared.tokens.refresh() {
+            tracing::info!(%seat, "token_rotated");
+            shared.sessions.close_seat(&seat);
+        }
+        shared.sessions.close_idle();
+        shared.parked.sweep(shared.handle.settings().wait);
+    }
+}
+
+/// Keeps the screen's list of sessions; nothing is sent while nothing changes.
+async fn tell_sessions(shared: Arc<Shared>) {
+    loop {
+        shared.sessions.changed.notified().await;
+        shared.tell(SurfaceNews::Sessions(shared.sessions.views()));
+        tokio::time::sleep(TELL_EVERY).await;
+    }
+}

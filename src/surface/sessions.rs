@@ -1,0 +1,282 @@
+//! Who uses the surfaces: sessions with their seat, and clients of the era without sessions.
+//!
+//! A session belongs to the seat that opened it; its id is never identity, the token is asked for at each request.
+//! What a session has in flight can be cancelled by its own ids only.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::envelope::{Client, Id};
+use crate::clock::Timestamp;
+use crate::engine::handle::Hold;
+use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
+use crate::engine::status::Era;
+use crate::ids::SeatHandle;
+
+/// Most sessions at once; the one that was silent longest makes room.
+const MOST: usize = 1024;
+/// A session with nothing open and nothing asked for this long is ended.
+const IDLE: Duration = Duration::from_secs(3600);
+/// A client without a session that asked nothing for this long is not listed any more.
+const IDLE_CLIENT: Duration = Duration::from_secs(300);
+
+/// One session.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// What the client sends; unguessable.
+    pub(super) id: Arc<str>,
+    pub(super) short: Arc<str>,
+    pub(super) seat: SeatHandle,
+    pub(super) client: Arc<str>,
+    pub(super) client_name: Arc<str>,
+    pub(super) era: Era,
+    /// Cancelled when the session is deleted, closed or replaced.
+    pub(super) ended: CancellationToken,
+    pub(super) calls: AtomicU64,
+    pub(super) waiting: AtomicU32,
+    /// Calls of names that the seat does not have.
+    pub(super) unknown_tools: AtomicU64,
+    /// Streams that are open: while there is one the session is not idle.
+    pub(super) streams: AtomicU32,
+    changed: Arc<Notify>,
+    since: Timestamp,
+    last_seen: Mutex<Timestamp>,
+    stream: Mutex<CancellationToken>,
+    in_flight: Mutex<HashMap<Id, (CancellationToken, Hold)>>,
+}
+
+/// Never poisoned for long: what the locks guard is whole after each statement.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Session {
+    fn new(seat: &SeatHandle, client: &Client, era: Era, id: Arc<str>, changed: &Arc<Notify>) -> Self {
+        Self {
+            short: id.chars().take(6).collect::<String>().into(),
+            id,
+            seat: seat.clone(),
+            changed: changed.clone(),
+            client: client.shown().into(),
+            client_name: client.name.trim().into(),
+            era,
+            ended: CancellationToken::new(),
+            calls: AtomicU64::new(0),
+            waiting: AtomicU32::new(0),
+            unknown_tools: AtomicU64::new(0),
+            streams: AtomicU32::new(0),
+            since: Timestamp::now(),
+            last_seen: Mutex::new(Timestamp::now()),
+            stream: Mutex::new(CancellationToken::new()),
+            in_flight: Mutex::default(),
+        }
+    }
+
+    /// Who asks for the session's calls.
+    pub(super) fn caller(&self) -> Caller {
+        Caller::Seat { seat: self.seat.clone(), session: self.short.clone(), client: self.client.clone() }
+    }
+
+    /// The screen should hear of it.
+    pub(super) fn changed(&self) {
+        self.changed.notify_one();
+    }
+
+    /// It asked for something.
+    pub(super) fn seen(&self) {
+        *lock(&self.last_seen) = Timestamp::now();
+    }
+
+    /// Remembers a call, so that it can be cancelled. False when its id is in flight already.
+    pub(super) fn begin(&self, id: &Id, cancel: &CancellationToken, hold: &Hold) -> bool {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.changed();
+        let mut in_flight = lock(&self.in_flight);
+        if in_flight.contains_key(id) {
+            return false;
+        }
+        in_flight.insert(id.clone(), (cancel.clone(), hold.clone()));
+        true
+    }
+
+    /// Forgets a call.
+    pub(super) fn finish(&self, id: &Id) {
+        lock(&self.in_flight).remove(id);
+        self.seen();
+    }
+
+    /// The client cancels one of its calls; an id that is not in flight is nobody's.
+    pub(super) fn cancel(&self, id: &Id) {
+        if let Some((cancel, hold)) = lock(&self.in_flight).remove(id) {
+            hold.gone_because(Withdrawal::Cancelled);
+            cancel.cancel();
+        }
+    }
+
+    /// A new stream for notifications takes the place of an earlier one. Cancelled when it is replaced itself.
+    pub(super) fn take_stream(&self) -> CancellationToken {
+        let token = self.ended.child_token();
+        std::mem::replace(&mut *lock(&self.stream), token.clone()).cancel();
+        token
+    }
+
+    fn end(&self) {
+        for (cancel, hold) in std::mem::take(&mut *lock(&self.in_flight)).into_values() {
+            hold.gone_because(Withdrawal::CallerGone);
+            cancel.cancel();
+        }
+        self.ended.cancel();
+    }
+
+    fn is_idle(&self, now: Timestamp) -> bool {
+        let limit = if self.era == Era::Legacy { IDLE } else { IDLE_CLIENT };
+        let busy = self.streams.load(Ordering::Relaxed) > 0 || self.waiting.load(Ordering::Relaxed) > 0;
+        !busy && lock(&self.in_flight).is_empty() && now.since(*lock(&self.last_seen)) > limit
+    }
+
+    fn view(&self) -> SessionView {
+        SessionView {
+            id: self.short.clone(),
+            seat: self.seat.clone(),
+            client: self.client.clone(),
+            era: self.era,
+            since: self.since,
+            last_seen: *lock(&self.last_seen),
+            calls: self.calls.load(Ordering::Relaxed),
+            waiting: self.waiting.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// All sessions.
+#[derive(Default)]
+pub(super) struct Sessions {
+    known: Mutex<Known>,
+    /// Notified when the views may have changed.
+    pub(super) changed: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Known {
+    legacy: HashMap<Arc<str>, Arc<Session>>,
+    modern: HashMap<(SeatHandle, Arc<str>), Arc<Session>>,
+}
+
+impl Sessions {
+    /// Opens a session for a seat. `None` when no unguessable id can be made.
+    pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {
+        let session = Arc::new(Session::new(seat, client, Era::Legacy, fresh_id()?, &self.changed));
+        let mut known = lock(&self.known);
+        if known.legacy.len() >= MOST {
+            let silent = known.legacy.values().min_by_key(|session| *lock(&session.last_seen)).cloned();
+            if let Some(silent) = silent {
+                known.legacy.remove(&silent.id);
+                silent.end();
+            }
+        }
+        known.legacy.insert(session.id.clone(), session.clone());
+        drop(known);
+        self.changed.notify_one();
+        Some(session)
+    }
+
+    /// The seat's session with this id; another seat's is as unknown as one that does not exist.
+    pub(super) fn get(&self, seat: &SeatHandle, id: &str) -> Option<Arc<Session>> {
+        let session = lock(&self.known).legacy.get(id).filter(|session| session.seat == *seat).cloned()?;
+        session.seen();
+        Some(session)
+    }
+
+    /// The stand-in for a session in the era without them.
+    pub(super) fn client(&self, seat: &SeatHandle, client: &Client) -> Arc<Session> {
+        let key = (seat.clone(), Arc::<str>::from(client.shown()));
+        let mut known = lock(&self.known);
+        if let Some(session) = known.modern.get(&key) {
+            session.seen();
+            return session.clone();
+        }
+        if known.modern.len() >= MOST {
+            known.modern.retain(|_, session| Arc::strong_count(session) > 1);
+        }
+        let id = fresh_id().unwrap_or_else(|| "000000".into());
+        let session = Arc::new(Session::new(seat, client, Era::Modern, id, &self.changed));
+        if known.modern.len() < MOST {
+            known.modern.insert(key, session.clone());
+        }
+        drop(known);
+        self.changed.notify_one();
+        session
+    }
+
+    /// Ends a session and what it has in flight.
+    pub(super) fn close(&self, session: &Session) {
+        lock(&self.known).legacy.remove(&session.id);
+        session.end();
+        self.changed.notify_one();
+    }
+
+    /// Ends everything of a seat.
+    pub(super) fn close_seat(&self, seat: &SeatHandle) {
+        self.close_where(|session| session.seat == *seat);
+    }
+
+    /// Ends everything.
+    pub(super) fn close_all(&self) {
+        self.close_where(|_| true);
+    }
+
+    /// Ends what has been silent for long.
+    pub(super) fn close_idle(&self) {
+        let now = Timestamp::now();
+        self.close_where(|session| session.is_idle(now));
+    }
+
+    fn close_where(&self, which: impl Fn(&Session) -> bool) {
+        let mut gone = Vec::new();
+        let mut known = lock(&self.known);
+        known.legacy.retain(|_, session| keep(session, &which, &mut gone));
+        known.modern.retain(|_, session| keep(session, &which, &mut gone));
+        drop(known);
+        for session in &gone {
+            session.end();
+        }
+        if !gone.is_empty() {
+            self.changed.notify_one();
+        }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        let known = lock(&self.known);
+        known.legacy.len() + known.modern.len()
+    }
+
+    /// For the screen, oldest first.
+    pub(super) fn views(&self) -> Vec<Arc<SessionView>> {
+        let known = lock(&self.known);
+        let all = known.legacy.values().chain(known.modern.values());
+        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view())).collect();
+        views.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
+        views
+    }
+}
+
+fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec<Arc<Session>>) -> bool {
+    let goes = which(session);
+    if goes {
+        gone.push(session.clone());
+    }
+    !goes
+}
+
+/// 128 random bits in hexadecimal digits.
+fn fresh_id() -> Option<Arc<str>> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(format!("{:032x}", u128::from_le_bytes(bytes)).into())
+}

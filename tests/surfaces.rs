@@ -1,0 +1,28 @@
+//! The served surfaces through real sockets: a hand-written client in both eras of the protocol, against an engine
+//! whose servers are scripted in memory.
+
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says why"
+)]
+
+#[path = "surfaces/bench.rs"]
+mod bench;
+#[path = "surfaces/binary.rs"]
+mod binary;
+#[path = "surfaces/calls.rs"]
+mod calls;
+#[path = "surfaces/doors.rs"]
+mod doors;
+#[path = "surfaces/lists.rs"]
+mod lists;
+#[path = "surfaces/relay.rs"]
+mod relay;
+#[path = "support/scripted.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
+mod scripted;

@@ -1,0 +1,147 @@
+//! `connect`: an agent on stdio, relayed to the listener.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crewlet_tui::config::expand::ProcessEnvironment;
+use crewlet_tui::engine::command::Verdict;
+use crewlet_tui::engine::snapshot::{CallPhase, Withdrawal};
+use crewlet_tui::surface::relay::{self, Target};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::task::JoinHandle;
+
+use crate::bench::{Bench, bench};
+
+struct Stdio {
+    input: WriteHalf<DuplexStream>,
+    output: Lines<BufReader<ReadHalf<DuplexStream>>>,
+    ended: JoinHandle<Result<(), String>>,
+}
+
+impl Stdio {
+    fn start(bench: &Bench) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(theirs);
+        let target = Target {
+            folder: bench.state.path().to_path_buf(),
+            seat: bench.config.org.seat(&"release".into()).unwrap().clone(),
+            environment: Arc::new(ProcessEnvironment),
+        };
+        let ended = tokio::spawn(relay::run(target, BufReader::new(read), write));
+        let (read, input) = tokio::io::split(ours);
+        Self { input, output: BufReader::new(read).lines(), ended }
+    }
+
+    async fn send(&mut self, message: Value) {
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
+    }
+
+    async fn next(&mut self) -> Value {
+        let line = tokio::time::timeout(Duration::from_secs(10), self.output.next_line()).await;
+        serde_json::from_str(&line.expect("in time").unwrap().expect("a line")).unwrap()
+    }
+
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params})).await;
+        self.next().await
+    }
+
+    async fn initialize(&mut self) -> Value {
+        let client = json!({"name": "stdio-agent", "version": "3"});
+        let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+        self.ask("initialize", params).await
+    }
+
+    async fn close(mut self) {
+        self.input.shutdown().await.unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(5), self.ended).await;
+        ended.expect("it ends with its input").unwrap().unwrap();
+    }
+}
+
+fn count(listing: &Value) -> usize {
+    listing["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listing}")).len()
+}
+
+#[tokio::test]
+async fn an_agent_on_stdio_lists_and_calls_through_the_gate() {
+    let bench = bench().await;
+    bench.announce();
+    let mut agent = Stdio::start(&bench);
+    assert_eq!(agent.initialize().await["result"]["protocolVersion"], json!("2025-06-18"));
+    assert_eq!(count(&agent.ask("tools/list", json!({})).await), 4);
+    let read = agent.ask("tools/call", json!({"name": "get", "arguments": {"id": "a"}})).await;
+    assert_eq!(read["result"]["content"][0]["text"], json!("ok"));
+    let call = json!({"name": "delete", "arguments": {}, "_meta": {"progressToken": "p"}});
+    let progress = agent.ask("tools/call", call).await;
+    assert_eq!(progress["params"]["progressToken"], json!("p"));
+    let question = bench.question().await;
+    assert!(format!("{:?}", question.caller).contains("stdio-agent 3"), "{:?}", question.caller);
+    bench.decide(&question, Verdict::Approve).await;
+    assert_eq!(agent.next().await["result"]["isError"], json!(false));
+    assert_eq!(bench.server.ledger().len(), 2);
+    agent.close().await;
+    bench.until(|snapshot| snapshot.sessions.is_empty()).await;
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_goes_away_with_the_agents_process() {
+    let bench = bench().await;
+    bench.announce();
+    for cancels in [true, false] {
+        let mut agent = Stdio::start(&bench);
+        agent.initialize().await;
+        let call = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "delete"}});
+        agent.send(call).await;
+        bench.question().await;
+        let why = if cancels { Withdrawal::Cancelled } else { Withdrawal::CallerGone };
+        if cancels {
+            let params = json!({"requestId": 9});
+            agent.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})).await;
+        } else {
+            agent.close().await;
+        }
+        let ended = |phase: &CallPhase| *phase == CallPhase::Withdrawn(why);
+        bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| ended(&call.phase))).await;
+    }
+    assert_eq!(bench.server.ledger(), []);
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
+    let bench = bench().await;
+    let mut agent = Stdio::start(&bench);
+    let opened = agent.initialize().await;
+    let said = opened["result"]["instructions"].as_str().unwrap();
+    assert!(said.contains("start the dashboard"), "{said}");
+    assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
+    let call = agent.ask("tools/call", json!({"name": "get"})).await;
+    assert_eq!(call["result"]["isError"], json!(true));
+    bench.announce();
+    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    assert_eq!(count(&agent.ask("tools/list", json!({})).await), 4);
+    assert_eq!(agent.ask("server/discover", json!({})).await["error"]["code"], json!(-32601));
+    bench.state.clear_run();
+    bench.stop().await;
+    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
+    agent.close().await;
+}
+
+#[tokio::test]
+async fn a_rotated_token_costs_the_relay_nothing() {
+    let bench = bench().await;
+    bench.announce();
+    let mut agent = Stdio::start(&bench);
+    agent.initialize().await;
+    let seat = bench.config.org.seat(&"release".into()).unwrap();
+    crewlet_tui::surface::tokens::rotate(&bench.state, seat).unwrap();
+    let call = agent.ask("tools/call", json!({"name": "get"})).await;
+    assert_eq!(call["result"]["isError"], json!(false), "{call}");
+    assert_eq!(bench.server.ledger().len(), 1);
+    agent.close().await;
+    bench.stop().await;
+}
