@@ -10,6 +10,7 @@ use super::decide::{Blocked, Phase, Whom};
 use super::ending::Word;
 use super::face::{LABEL, labelled};
 use super::field::{CHIPS, Field};
+use super::frame::Space;
 use super::plan::{self, Act};
 use super::{ARM_FROM, Card, UNCONFIRMED};
 use crate::engine::snapshot::Tier;
@@ -57,7 +58,7 @@ impl Card {
         };
         put_rows(buf, below, &keys, draw.theme);
         match self.body.view {
-            View::Whole if self.shows_result() => put_rows(buf, above, &self.part(), draw.theme),
+            View::Whole if self.frame.space == Space::Result => put_rows(buf, above, &self.part(), draw.theme),
             View::Whole if self.frame.fits => put_rows(buf, above, &self.whole(), draw.theme),
             View::Whole => put_rows(buf, above, &self.cramped(usize::from(above.height)), draw.theme),
             View::Arguments | View::Definition | View::Choices => put_rows(buf, above, &self.part(), draw.theme),
@@ -294,6 +295,10 @@ impl Card {
             // Nothing here can be decided, now or later: no key says otherwise.
             let kept = [false, false, false, true, true, false, false];
             return keys.into_iter().zip(kept).filter_map(|(key, kept)| kept.then_some(key)).collect();
+        }
+        if self.shown.caller.seat().is_none() {
+            // The person's own call: there is no seat to stop.
+            keys.pop();
         }
         let alike = plan::alike(&self.shown, draw.snapshot).count();
         if alike > 1 {

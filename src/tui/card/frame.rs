@@ -32,6 +32,8 @@ pub(super) const USUAL_WIDTH: u16 = 80;
 pub(super) struct Frame {
     /// The screen it was measured for.
     pub(super) screen: Rect,
+    /// What it gives its room to.
+    pub(super) space: Space,
     /// The card, border included.
     pub(super) area: Rect,
     /// Rows of arguments on the screen.
@@ -55,9 +57,10 @@ pub(super) fn text_width(width: u16) -> usize {
 }
 
 /// What the card gives its room to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Space {
     /// The question whole.
+    #[default]
     Question,
     /// One part of it.
     Part,
@@ -94,7 +97,7 @@ impl Frame {
             Space::Part => FEW_KEYS,
             Space::Result => END_KEYS,
         };
-        Self { screen, area, window, keys, fits, needs: (usize::from(area.width), needed) }
+        Self { screen, space, area, window, keys, fits, needs: (usize::from(area.width), needed) }
     }
 }
 

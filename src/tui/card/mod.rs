@@ -283,19 +283,18 @@ impl Card {
         let width = frame::text_width(frame::width(screen));
         self.body.layout(&self.shown, width.saturating_sub(face::LABEL));
         self.face = Face::of(&self.shown, self.body.json(), width);
-        let view = if self.shows_result() { Space::Result } else { Space::of(self.body.view) };
-        self.frame = Frame::of(screen, &self.face, view);
+        self.frame = Frame::of(screen, &self.face, Space::of(self.body.view));
+        // What came back stands among the question where it fits there, else it gets the question's place.
+        let fits = self.frame.fits && self.body.place().2 <= self.frame.window;
+        if self.is_over() && self.body.has_result() && !fits {
+            self.frame = Frame::of(screen, &self.face, Space::Result);
+        }
         if !self.frame.fits && screen.width < frame::USUAL_WIDTH {
             let usual = Face::of(&self.shown, self.body.json(), frame::text_width(frame::USUAL_WIDTH));
             let rows = frame::needed_height(frame::USUAL_WIDTH, &usual);
             self.frame.needs = (usize::from(frame::USUAL_WIDTH), rows);
         }
         self.body.resize(self.frame.window, &self.shown);
-    }
-
-    /// True when the place of the question belongs to what came back.
-    fn shows_result(&self) -> bool {
-        self.is_over() && self.body.has_result()
     }
 
     fn scroll_by(&mut self, intent: Intent) {

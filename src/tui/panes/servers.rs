@@ -179,9 +179,9 @@ fn columns(snapshot: &Snapshot) -> [Column; 6] {
     let longest = snapshot.servers.iter().map(|server| width(server.connection.as_str())).max().unwrap_or(0);
     let name = to_cells(longest).clamp(8, 26);
     let column = |title, width, align, rank| Column { title, width, align, rank };
-    let failing = snapshot.servers.iter().any(|server| server.status.failure().is_some());
     // A reason is worth more than numbers.
-    let what = if failing { 26 } else { 12 };
+    let failures = snapshot.servers.iter().filter_map(|server| server.status.failure());
+    let what = to_cells(failures.map(|failure| width(&failure.headline)).max().unwrap_or(0)).clamp(12, 34);
     [
         column("", Width::Cells(1), Align::Left, 0),
         column("name", Width::Cells(name), Align::Left, 0),

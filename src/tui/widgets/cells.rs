@@ -115,6 +115,11 @@ fn bound(content: &str) -> Vec<&str> {
     for piece in content.split_word_bounds() {
         let start = at;
         at += piece.len();
+        if piece.starts_with(|c: char| c.is_ascii_digit()) && pieces.last() == Some(&"<") {
+            pieces.pop();
+            pieces.extend(content.get(start - 1..at));
+            continue;
+        }
         let [.., number, " "] = pieces.as_slice() else {
             pieces.push(piece);
             continue;

@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_number_is_never_parted_from_its_unit() {
-        let text = "waited 1 min 02 s, ran 3 ms";
+        let text = "waited 1 min 02 s, ran 3 ms, up <1 min";
         for width in 10..30 {
             let rows: Vec<String> =
                 wrap(&[Span::new(Role::Text, text)], width).iter().map(|row| row_text(row)).collect();
