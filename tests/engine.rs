@@ -434,3 +434,24 @@ async fn a_changed_definition_is_shown_line_by_line() {
     assert_eq!(told.as_deref(), Some("notes: tools changed: 1 changed, 1 new, 3 gone"));
     bench.stop().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_contradictory_tool_is_sent_once_and_never_without_a_record() {
+    let config =
+        format!("{CONFIG}engine: {{ approvals: {{ rules: [{{ tool: \"notes/wipe\", decision: allow }}] }} }}\n");
+    let bench = bench_with(&config, Attendance::Person).await;
+    let wipe = json!({"name": "wipe", "annotations": {"readOnlyHint": true, "destructiveHint": true}});
+    bench.server.change_tools([wipe]).await;
+    bench.until(|snapshot| snapshot.catalog.find("wipe").is_some()).await;
+    bench.server.react([Reaction::HangUp]);
+    let report = bench.call("wipe", "{}").await;
+    assert!(matches!(report.phase, CallPhase::Unknown { .. }), "{:?}", report.phase);
+    assert_eq!(bench.server.ledger().len(), 1, "it says that it reads, and that it destroys: no second try");
+    bench.until(|snapshot| snapshot.servers[0].restarts > 0 && snapshot.servers[0].status.is_ready()).await;
+    bench.trail.set_broken(Some("no space left on device"));
+    bench.until(|snapshot| snapshot.notices.iter().any(|notice| notice.text.contains("no space left"))).await;
+    let report = bench.call("wipe", "{}").await;
+    assert!(matches!(report.phase, CallPhase::Refused { .. }), "{:?}", report.phase);
+    assert_eq!(bench.server.ledger().len(), 1);
+    bench.stop().await;
+}

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::complain;
 use crate::engine::command::{Command, Verdict};
 use crate::engine::handle::Handle;
-use crate::engine::snapshot::{ApprovalView, Tier};
+use crate::engine::snapshot::{ApprovalView, DiffLine, Tier};
 use crate::text;
 use crate::tool::HintName;
 
@@ -94,11 +94,25 @@ fn card(question: &ApprovalView) -> String {
     if text::has_hidden(question.arguments.canonical()) {
         let _ = writeln!(card, "          contains hidden characters; they are shown escaped");
     }
-    let _ = write!(
-        card,
-        "          {} bytes · all shown · sha256 {}",
-        question.arguments.len_bytes(),
-        question.arguments.digest().short()
-    );
+    let shown = match question.arguments.hidden() {
+        0 => "all shown".to_owned(),
+        hidden => format!("{hidden} values are secrets of the configuration and not shown; the server gets them"),
+    };
+    let (bytes, digest) = (question.arguments.len_bytes(), question.arguments.digest().short());
+    let _ = write!(card, "          {bytes} bytes · {shown} · sha256 {digest}");
+    if let Some(repeat) = &question.repeat {
+        let _ = write!(card, "\n  repeat  the same call was made before: {} ({})", repeat.call, repeat.outcome);
+    }
+    if let Some(change) = &question.change {
+        let _ = write!(card, "\n  CHANGED its definition is not the one that was known (- before, + now):");
+        for line in &change.lines {
+            let (sign, line) = match line {
+                DiffLine::Same(_) => continue,
+                DiffLine::Removed(line) => ('-', line),
+                DiffLine::Added(line) => ('+', line),
+            };
+            let _ = write!(card, "\n          {sign} {}", text::visible(line));
+        }
+    }
     card
 }

@@ -17,8 +17,8 @@ pub enum Command {
     Enable(ConnectionName),
     /// Decide a question. Bound to what was on the screen: it does nothing when anything differs.
     Decide(Shown, Verdict),
-    /// Decide several questions about one tool of one server at once, each bound to what was on the screen. Refused
-    /// whole when they are not about one tool, or when one of them has to be typed.
+    /// Decide several questions at once, each bound to what was on the screen. An approval is refused whole when they
+    /// are not about one tool of one server, or when one of them has to be typed; a denial may be about any.
     DecideAll(Vec<Shown>, Verdict),
     /// Take a remembered decision back.
     Revoke(GrantId),

@@ -243,8 +243,15 @@ impl Server {
 
     /// The server as calls see it.
     pub(super) fn link(&self) -> Link {
+        let may_return = self.link.as_ref().is_some_and(Connection::may_return);
         let down = match &self.status {
             _ if self.after.is_some() => Some("its configuration changed".into()),
+            // The call itself brings such an endpoint back, or says why not.
+            ConnectionStatus::Backoff { .. } | ConnectionStatus::Failed { .. } | ConnectionStatus::Starting { .. }
+                if may_return =>
+            {
+                None
+            }
             ConnectionStatus::Ready { .. } => None,
             ConnectionStatus::Backoff { reason, .. } | ConnectionStatus::Failed { reason } => {
                 Some(reason.headline.clone())

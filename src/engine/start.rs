@@ -138,6 +138,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         calls: Calls::default(),
         running: JoinSet::new(),
         cancels: HashMap::new(),
+        tasks: HashMap::new(),
         warned: HashSet::new(),
         settled: false,
         dirty: true,

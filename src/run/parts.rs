@@ -150,6 +150,10 @@ impl Parts {
             let state = state.clone();
             move |names: &Names| write_names(&state, names)
         });
+        let eras = Saver::new({
+            let state = state.clone();
+            move |eras: &Eras| write_eras(&state, eras)
+        });
         let pins = Saver::new({
             let state = state.clone();
             move |pins: &Pins| write_pins(&state, pins)
@@ -164,10 +168,7 @@ impl Parts {
         let kept = Kept {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
-            eras_changed: Some(Box::new({
-                let state = state.clone();
-                move |eras| write_eras(&state, eras)
-            })),
+            eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),

@@ -147,12 +147,15 @@ impl Catalog {
     }
 
     /// The entry with this catalogue name, exposed name, or `server/raw_name`.
+    ///
+    /// A name that begins with a server's name and `/` is that server's tool, whatever others call theirs.
     pub fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        if let Some(index) = self.by_name.get(name) {
-            return self.entries.get(*index);
+        if let Some((server, raw)) = name.split_once('/')
+            && self.entries.iter().any(|entry| entry.server.as_str() == server)
+        {
+            return self.entries.iter().find(|entry| entry.server.as_str() == server && &*entry.raw_name == raw);
         }
-        let (server, raw) = name.split_once('/')?;
-        self.entries.iter().find(|entry| entry.server.as_str() == server && &*entry.raw_name == raw)
+        self.entries.get(*self.by_name.get(name)?)
     }
 
     /// The entry that stands for the same tool in this catalog: same connection, same raw name.

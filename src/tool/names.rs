@@ -112,7 +112,7 @@ impl Names {
                 named.insert(key, names);
                 continue;
             }
-            let name = free_name(tool, &owners);
+            let name = free_name(tool, |name| owners.contains_key(name) || exposed_taken.contains(name));
             if name != tool.name
                 && let Some(serving) = owners.get(&tool.name)
             {
@@ -124,7 +124,10 @@ impl Names {
                 });
             }
             owners.insert(name.clone(), tool.server.clone());
-            let exposed = free_exposed(&name, &tool.server, &tool.raw, &exposed_taken);
+            // Its own name apart, no name of a tool is what agents call another.
+            let taken =
+                |exposed: &str| exposed_taken.contains(exposed) || (exposed != &*name && owners.contains_key(exposed));
+            let exposed = free_exposed(&name, &tool.server, &tool.raw, taken);
             exposed_taken.insert(exposed.clone());
             named.insert(key, Named { name, exposed });
         }
@@ -166,23 +169,23 @@ impl Names {
     }
 }
 
-fn free_name(tool: &Wanted, owners: &BTreeMap<Arc<str>, Arc<str>>) -> Arc<str> {
-    if !owners.contains_key(&tool.name) {
+fn free_name(tool: &Wanted, taken: impl Fn(&str) -> bool) -> Arc<str> {
+    if !taken(&tool.name) {
         return tool.name.clone();
     }
     let mut name = format!("{}_{}", tool.server, tool.name);
     let mut count = 2;
-    while owners.contains_key(name.as_str()) {
+    while taken(&name) {
         name = format!("{}_{}_{count}", tool.server, tool.name);
         count += 1;
     }
     name.into()
 }
 
-fn free_exposed(name: &str, server: &str, raw: &str, taken: &HashSet<Arc<str>>) -> Arc<str> {
+fn free_exposed(name: &str, server: &str, raw: &str, taken: impl Fn(&str) -> bool) -> Arc<str> {
     let fit: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();
-    if fit.len() <= MAX_EXPOSED && !fit.is_empty() && !taken.contains(fit.as_str()) {
+    if fit.len() <= MAX_EXPOSED && !fit.is_empty() && !taken(&fit) {
         return fit.into();
     }
     // A hash of the whole keeps names apart that share their start. Each round hashes something else.
@@ -191,7 +194,7 @@ fn free_exposed(name: &str, server: &str, raw: &str, taken: &HashSet<Arc<str>>) 
         let room = MAX_EXPOSED - hash.len() - 1;
         let start: String = fit.chars().take(room).collect();
         let candidate = format!("{start}_{hash}");
-        if !taken.contains(candidate.as_str()) {
+        if !taken(&candidate) {
             return candidate.into();
         }
     }
@@ -274,6 +277,21 @@ mod tests {
         }
         assert!(names.remembered.len() <= MAX_REMEMBERED + 1, "{}", names.remembered.len());
         assert!(!names.remember(&[want("steady", "get")]), "the steady one is still known");
+    }
+
+    #[test]
+    fn nobody_takes_the_name_that_agents_call_another_tool_by() {
+        let mut names = Names::default();
+        names.remember(&[want("files", "a.b")]);
+        let wanted = [want("files", "a.b"), want("evil", "a_b")];
+        assert_eq!(name_of(&names, &wanted, "files", "a.b").1, "a_b");
+        let (name, exposed) = name_of(&names, &wanted, "evil", "a_b");
+        assert!(name != "a_b" && exposed != "a_b", "{name} {exposed}");
+        // The other way round: a name in the catalogue is no other tool's name for agents.
+        let wanted = [want("evil", "a.b"), want("files", "a_b")];
+        let (files, evil) =
+            (name_of(&Names::default(), &wanted, "files", "a_b"), name_of(&Names::default(), &wanted, "evil", "a.b"));
+        assert_ne!(files.0, evil.1);
     }
 
     #[test]

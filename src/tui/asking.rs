@@ -3,8 +3,8 @@
 
 use super::format::plural;
 use super::intent::{Effect, Question};
-use crate::engine::command::{Command, Shown, Verdict};
-use crate::engine::snapshot::{ApprovalView, GrantView, Snapshot, Tier};
+use crate::engine::command::{Command, Verdict};
+use crate::engine::snapshot::{GrantView, Snapshot};
 use crate::ids::SeatHandle;
 
 impl Question {
@@ -53,28 +53,13 @@ impl Question {
                 plural(waiting, "waiting call")
             )
             .into(),
-            yes: Box::new(Effect::Several(denials(snapshot))),
+            yes: Box::new(deny_all(snapshot)),
         })
     }
 }
 
-/// The commands that deny all that waits: together for each tool, alone where a name has to be typed.
-fn denials(snapshot: &Snapshot) -> Vec<Effect> {
-    let deny = || Verdict::Deny { reason: String::new() };
-    let mut alone = Vec::new();
-    let mut groups: Vec<(&ApprovalView, Vec<Shown>)> = Vec::new();
-    for approval in &snapshot.approvals {
-        let same = |(first, _): &&mut (&ApprovalView, Vec<Shown>)| {
-            (&first.entry.server, &first.entry.raw_name) == (&approval.entry.server, &approval.entry.raw_name)
-        };
-        if approval.tier == Tier::Type {
-            alone.push(Effect::Send(Command::Decide(approval.shown(), deny())));
-        } else if let Some((_, group)) = groups.iter_mut().find(same) {
-            group.push(approval.shown());
-        } else {
-            groups.push((approval, vec![approval.shown()]));
-        }
-    }
-    let together = groups.into_iter().map(|(_, group)| Effect::Send(Command::DecideAll(group, deny())));
-    together.chain(alone).collect()
+/// One command for all that waits: a denial may be about different tools, and nothing has to be typed for it.
+fn deny_all(snapshot: &Snapshot) -> Effect {
+    let all = snapshot.approvals.iter().map(|approval| approval.shown()).collect();
+    Effect::Send(Command::DecideAll(all, Verdict::Deny { reason: String::new() }))
 }

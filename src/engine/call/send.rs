@@ -15,10 +15,9 @@ use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
 use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
 use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
-use crate::tool::Entry;
 use crate::tool::annotations::Hint;
-use crate::tool::delivery::read_only_proven;
 use crate::tool::output::{self, CallOutput, OutputNote};
+use crate::tool::{EffectClass, Entry};
 
 /// Results from this size on are cleaned on a thread of their own, in bytes.
 const LARGE: usize = 128 << 10;
@@ -30,18 +29,18 @@ impl Run {
         let Approval { permit, edited, note } = approval;
         if self.stopped().is_some() {
             let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
-            return self.withdraw(Withdrawal::SeatStopped.as_str(), Sent::Over(phase, None)).await;
+            return self.withdraw(Withdrawal::SeatStopped.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
         }
         if self.overtaken(entry, tier) {
             self.view.decider = None;
-            return self.withdraw(RULES_CHANGED, Sent::JudgeAnew).await;
+            return self.withdraw(RULES_CHANGED, note.as_ref(), Sent::JudgeAnew).await;
         }
         if let Some(edited) = edited {
             self.edit(edited);
         }
         let Some(dispatch) = self.redeem(permit) else {
             self.view.decider = None;
-            return self.withdraw(Withdrawal::DefinitionChanged.as_str(), Sent::DefinitionChanged).await;
+            return self.withdraw(Withdrawal::DefinitionChanged.as_str(), note.as_ref(), Sent::DefinitionChanged).await;
         };
         let record = trail::approved(self, note.as_ref());
         self.records.push(record);
@@ -50,12 +49,14 @@ impl Run {
         if let Err(reason) = self.write(Durability::Synced).await {
             return Sent::Over(CallPhase::Refused { reason }, None);
         }
-        let outcome = self.dispatch(dispatch).await;
+        let outcome = self.dispatch(dispatch, entry, Some(tier)).await;
         self.finish(outcome).await
     }
 
     /// Records that an approval came to nothing.
-    async fn withdraw(&mut self, reason: &str, then: Sent) -> Sent {
+    async fn withdraw(&mut self, reason: &str, note: Option<&Arc<str>>, then: Sent) -> Sent {
+        // What was remembered of the approval counts for later calls, so it has to stand in the trail.
+        let reason = note.map_or_else(|| reason.to_owned(), |note| format!("{reason}; {note}"));
         let record = trail::decided(self, Decision::Withdrawn, &reason.into());
         self.records.push(record);
         match self.write(Durability::Written).await {
@@ -74,7 +75,7 @@ impl Run {
             Lapsed::GivenUp => CallPhase::Withdrawn(self.hold.why_gone()),
             Lapsed::Unused => CallPhase::Expired,
         };
-        Some(self.withdraw("the caller did not come back", Sent::Over(phase, None)).await)
+        Some(self.withdraw("the caller did not come back", None, Sent::Over(phase, None)).await)
     }
 
     /// Whether the rules ask for more now than they did when the question was put.
@@ -93,7 +94,7 @@ impl Run {
         }
         let by_policy = &*decider == "policy";
         self.view.decider = Some(decider);
-        let read = read_only_proven(&entry.hints.effective);
+        let read = self.pipeline.standing.borrow().class(entry) == EffectClass::Read;
         let Some(dispatch) = self.redeem(permit) else { return Sent::DefinitionChanged };
         if let Some(grant) = self.grant {
             // The core outlives its calls; when it is gone there is nobody to tell.
@@ -106,7 +107,7 @@ impl Run {
         {
             return Sent::Over(CallPhase::Refused { reason }, None);
         }
-        let first = self.dispatch(dispatch).await;
+        let first = self.dispatch(dispatch, entry, None).await;
         let harmless = by_policy && (read || entry.hints.effective.idempotent == Hint::Yes);
         if !(harmless && matches!(first, Err(CallFailure::Lost(_) | CallFailure::NotSent(_)))) {
             return self.finish(first).await;
@@ -121,7 +122,7 @@ impl Run {
         if self.write(Durability::Written).await.is_err() && !read {
             return self.finish(first).await;
         }
-        match self.dispatch(dispatch).await {
+        match self.dispatch(dispatch, entry, None).await {
             Err(CallFailure::NotRunning(_) | CallFailure::NotSent(_)) => self.finish(first).await,
             second => self.finish(second).await,
         }
@@ -134,9 +135,34 @@ impl Run {
         permit.redeem(now, &self.arguments)
     }
 
-    async fn dispatch(&mut self, dispatch: Dispatch) -> Result<Reply, CallFailure> {
+    /// What became different while the record was written, which can take seconds. `asked`: how a person was asked.
+    fn last_look(&mut self, entry: &Arc<Entry>, asked: Option<Tier>) -> Option<Arc<str>> {
+        if self.stopped().is_some() {
+            return Some("the seat was stopped before it was sent".into());
+        }
+        let catalog = self.pipeline.catalog.borrow().clone();
+        if catalog.again(entry).is_none_or(|now| now.fingerprint != entry.fingerprint) {
+            return Some("the tool's definition changed before it was sent".into());
+        }
+        let overtaken = match asked {
+            Some(tier) => self.overtaken(entry, tier),
+            None => !matches!(self.verdict(entry, Changed::No).0, Verdict::Allow { .. }),
+        };
+        overtaken.then(|| "the rules changed before it was sent".into())
+    }
+
+    async fn dispatch(
+        &mut self,
+        dispatch: Dispatch,
+        entry: &Arc<Entry>,
+        asked: Option<Tier>,
+    ) -> Result<Reply, CallFailure> {
         self.view.phase = CallPhase::Running;
         self.publish().await;
+        // Nothing is waited for between this and the sending.
+        if let Some(why) = self.last_look(entry, asked) {
+            return Err(CallFailure::NotSent(why));
+        }
         let link = self.link();
         let Some(connection) = link.and_then(|link| link.connection) else {
             return Err(CallFailure::NotRunning("its connection is gone".into()));

@@ -66,6 +66,8 @@ pub(super) enum Role {
     Handshake,
     /// Any other request: giving it up is announced to the server.
     Ordinary,
+    /// A request that stays open for as long as the connection: it says nothing about how busy the server is.
+    Standing,
 }
 
 /// What became of a request.
@@ -190,7 +192,7 @@ impl Client {
 
     /// Requests on their way.
     pub fn in_flight(&self) -> usize {
-        self.lock().pending.len()
+        self.lock().pending.values().filter(|pending| pending.role != Role::Standing).count()
     }
 
     /// Why the link ended; waits for that.
@@ -364,7 +366,7 @@ impl Client {
         if ticket.withdraw() {
             return Reached::No;
         }
-        if was_pending && role == Role::Ordinary {
+        if was_pending && role != Role::Handshake {
             let notice = Frame::plain(message::cancelled(id, reason));
             if let Err(mpsc::error::TrySendError::Full(notice)) = self.0.outgoing.try_send(notice) {
                 let outgoing = self.0.outgoing.clone();

@@ -247,6 +247,11 @@ impl Connection {
         reach::Way::new(self, &dispatch, &cancel).go().await
     }
 
+    /// True for an endpoint that is away and that a call may bring back: the call is worth making.
+    pub fn may_return(&self) -> bool {
+        matches!(*self.current.borrow(), Availability::Returning(_) | Availability::Away(_))
+    }
+
     /// Asks for a change of state; what comes of it is told by [`ConnectionEvent::Status`]. False when too many
     /// requests wait already or the supervisor has ended.
     pub fn control(&self, control: Control) -> bool {

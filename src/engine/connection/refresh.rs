@@ -67,7 +67,7 @@ async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallibl
     let mut pause = FIRST_PAUSE;
     loop {
         let began = Instant::now();
-        match client.request(Role::Ordinary, "subscriptions/listen", |_| protocol::listen()).await {
+        match client.request(Role::Standing, "subscriptions/listen", |_| protocol::listen()).await {
             // Not offered after all, or the end of everything.
             Answer::Error(_) | Answer::Ended(_) => return std::future::pending().await,
             Answer::Result(_) | Answer::Undelivered(_) => {}
@@ -79,10 +79,15 @@ async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallibl
     }
 }
 
+/// Names of tools in one log line.
+const LOGGED_NAMES: usize = 50;
+
 /// Writes a listing to the log.
 pub(super) fn log_listing(spec: &ConnectionSpec, listing: &Listing) {
-    let names: Vec<_> = listing.tools.iter().map(|tool| crate::text::visible(&tool.raw_name)).collect();
-    tracing::info!(server = %spec.name, tool_count = names.len(), tool_names = names.join(" "), "tools_listed");
+    let names = listing.tools.iter().take(LOGGED_NAMES);
+    let names: Vec<_> = names.map(|tool| crate::text::visible(&tool.raw_name)).collect();
+    let tool_count = listing.tools.len();
+    tracing::info!(server = %spec.name, tool_count, tool_names = names.join(" "), "tools_listed");
     if let Some(reason) = &listing.cut {
         tracing::warn!(server = %spec.name, %reason, "tool_list_cut");
     }

@@ -20,6 +20,8 @@ use crate::tool::listing::RejectedTool;
 
 /// Pages that are read at most.
 const MAX_PAGES: usize = 100;
+/// Bytes of all pages together.
+const MAX_BYTES: usize = 32 << 20;
 /// Tools that are kept at most.
 const MAX_TOOLS: usize = 20_000;
 
@@ -71,15 +73,23 @@ struct Reading {
 async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading: &mut Reading) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
+    let mut bytes = 0;
     for _ in 0..MAX_PAGES {
         let params = protocol::list(era, cursor.as_deref());
         let page = match client.request(Role::Ordinary, "tools/list", |_| params).await {
             Answer::Result(page) => page,
-            Answer::Error(error) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => return Ok(()),
+            Answer::Error(error) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => {
+                return Ok(());
+            }
             Answer::Error(error) => return Err(format!("{} (code {})", error.message, error.code)),
             Answer::Undelivered(lack) => return Err(lack.reason),
             Answer::Ended(reason) => return Err(reason.to_string()),
         };
+        bytes += page.get().len();
+        if bytes > MAX_BYTES {
+            reading.listing.cut = Some(format!("the server's list has more than {} MiB", MAX_BYTES >> 20).into());
+            return Ok(());
+        }
         let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
         reading.add_page(&page)?;
         if reading.listing.cut.is_some() {

@@ -8,7 +8,7 @@ use super::Core;
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
 use crate::engine::command::{GrantScope, Remember, Shown, Verdict};
-use crate::engine::gate::desk::{Decided, Question, Surroundings};
+use crate::engine::gate::desk::{Decided, Ending, Question, Surroundings};
 use crate::engine::gate::standing::{Standing, asks_for_more};
 use crate::engine::snapshot::{ApprovalView, CallPhase, CallView, LogLevel, StoppedSeat, Withdrawal};
 use crate::ids::{GrantId, SeatHandle};
@@ -19,6 +19,11 @@ const STOPPED: usize = 1_024;
 impl Core {
     /// A call asks for a person.
     pub(super) fn ask(&mut self, question: Question, mut view: CallView) {
+        if self.snapshot.stopping {
+            // The call waits for the one end of its question; everything is ending.
+            let _ = question.end.send(Ending::Withdrawn(Withdrawal::Shutdown));
+            return;
+        }
         let entry = &question.entry;
         let server = self.servers.iter().find(|server| server.declared.connection == entry.connection);
         let digest = question.arguments.digest();

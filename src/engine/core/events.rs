@@ -5,6 +5,9 @@ use crate::engine::servers::Declared;
 use crate::engine::snapshot::TransportFacts;
 use crate::engine::status::ConnectionStatus;
 
+/// Names of tools in one log line.
+const NAMES: usize = 50;
+
 /// Logs what an event says about the connection as a whole. `tools`: what it offers now.
 pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
     let server = &declared.connection;
@@ -23,8 +26,9 @@ pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
             }
         }
         ConnectionEvent::Listed(listing) => {
-            let names: Vec<&str> = listing.tools.iter().map(|tool| &*tool.raw_name).collect();
-            tracing::info!(%server, tool_count = names.len(), tool_names = %names.join(","), "tools_discovered");
+            let names: Vec<&str> = listing.tools.iter().take(NAMES).map(|tool| &*tool.raw_name).collect();
+            let tool_count = listing.tools.len();
+            tracing::info!(%server, tool_count, tool_names = %names.join(","), "tools_discovered");
         }
         ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } | ConnectionEvent::Ended => {}
     }

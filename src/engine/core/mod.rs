@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +34,7 @@ use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::{Effect, Server};
-use super::snapshot::{AuditHealth, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
@@ -116,6 +116,7 @@ pub(super) struct Core {
     pub(super) calls: Calls,
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
+    pub(super) tasks: HashMap<Id, CallId>,
     pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
@@ -165,7 +166,7 @@ impl Core {
                 self.dirty = true;
             }
             Some(news) = self.inlets.surface.recv() => self.surface_news(news),
-            Some(_) = self.running.join_next(), if !self.running.is_empty() => {}
+            Some(ended) = self.running.join_next_with_id(), if !self.running.is_empty() => self.call_task_ended(ended),
             Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
         true
@@ -227,14 +228,31 @@ impl Core {
     fn start_call(&mut self, call: CallId, submitted: Submitted) {
         let Submitted { request, hold, reply } = submitted;
         self.cancels.insert(call.clone(), request.cancel.clone());
+        let id = call.clone();
         let pipeline = self.fixed.pipeline.clone();
-        self.running.spawn(async move {
-            let report = pipeline.run(call, request, hold).await;
+        let task = self.running.spawn(async move {
+            let report = pipeline.run(id, request, hold).await;
             if let Some(reply) = reply {
                 // A caller that has gone hears nothing; the audit and the snapshot hold the end.
                 let _ = reply.send(report);
             }
         });
+        self.tasks.insert(task.id(), call);
+    }
+
+    /// A task that panicked takes nothing along: its question ends, and its call is told as what it is, unknown.
+    fn call_task_ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        let Some(call) = self.tasks.remove(&id) else { return };
+        let Err(error) = ended else { return };
+        tracing::error!(%call, %error, "call_task_panicked");
+        self.desk.withdraw_call(&call, Withdrawal::ServerGone);
+        let lost = self.calls.views().into_iter().find(|view| view.id == call);
+        if let Some(view) = lost.filter(|view| !view.phase.is_over()) {
+            let reason: Arc<str> = "a fault of this program ended the call; the log says where".into();
+            self.put_call(super::snapshot::CallView { phase: CallPhase::Unknown { reason }, ..(*view).clone() });
+        }
+        self.dirty = true;
     }
 
     fn surface_news(&mut self, news: SurfaceNews) {
@@ -342,7 +360,6 @@ impl Core {
 
     fn publish(&mut self) {
         self.dirty = false;
-        self.published = Instant::now();
         self.snapshot.revision += 1;
         self.snapshot.approvals = self.desk.views();
         self.snapshot.grants = self.grants.views();
@@ -351,6 +368,8 @@ impl Core {
         let catalog = self.snapshot.catalog.clone();
         self.snapshot.servers = self.servers.iter_mut().map(|server| server.shown(&catalog)).collect();
         self.outlets.snapshots.send_replace(Arc::new(self.snapshot.clone()));
+        // From its end on, so that a slow one leaves time for events before the next.
+        self.published = Instant::now();
     }
 }
 

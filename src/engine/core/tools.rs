@@ -1,6 +1,7 @@
 //! What follows from what servers list: the catalog, its names, and what a person is told about both.
 
 use std::collections::BTreeMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Core;
@@ -23,6 +24,9 @@ impl Core {
     pub(super) fn replace_catalog(&mut self) {
         let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
         let (catalog, warnings) = self.snapshot.catalog.replaced(&sources, &self.names);
+        // What no longer holds is told anew when it comes again, and a server cannot fill this with what it makes up.
+        let now: HashSet<&Warning> = warnings.iter().collect();
+        self.warned.retain(|warning| now.contains(warning));
         for warning in warnings {
             // Names move until every server has had its first turn; what they end in is told then.
             if self.settled || !matches!(warning, Warning::Collision(_)) {

@@ -25,7 +25,6 @@ use super::handle::Consent;
 use super::snapshot::Tier;
 use crate::config::model::PolicyDecision;
 use crate::ids::CallId;
-use crate::tool::delivery::read_only_proven;
 use crate::tool::{Arguments, EffectClass, Entry};
 
 /// Whether somebody is there to decide.
@@ -106,7 +105,8 @@ pub enum Verdict {
 pub fn judge(case: &Case<'_>) -> Verdict {
     let refuse = |reason: String| Verdict::Refuse { reason: reason.into() };
     let by = &case.answer.by;
-    if case.audit == AuditState::Broken && !read_only_proven(&case.entry.hints.effective) {
+    // A tool that says it reads and that it destroys, or says one of them in a wrong type, is no proven read.
+    if case.audit == AuditState::Broken && case.class != EffectClass::Read {
         return refuse("the audit cannot be written, so only proven reads run; see the dashboard's header".to_owned());
     }
     let decision = match (case.answer.decision, case.changed) {

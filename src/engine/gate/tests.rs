@@ -330,3 +330,17 @@ async fn questions_expire_and_follow_the_catalog() {
     assert!(matches!(stays.await, Ok(Ending::Expired)));
     assert!(desk.next_expiry().is_none());
 }
+
+#[test]
+fn without_an_audit_no_tool_that_may_destroy_runs_whatever_else_it_says() {
+    use serde_json::Value as Json;
+    let values = [Json::Null, json!(true), json!(false), json!("true")];
+    for read_only in &values {
+        for destructive in &values {
+            let entry = entry(json!({"readOnlyHint": read_only, "destructiveHint": destructive}));
+            let got = verdict(&entry, PolicyDecision::Allow, Consent::None, Attendance::Person, AuditState::Broken);
+            let is_read = read_only == &json!(true) && matches!(destructive, Json::Null | Json::Bool(false));
+            assert_eq!(got == "allow by policy", is_read, "{read_only} {destructive}: {got}");
+        }
+    }
+}

@@ -171,8 +171,10 @@ impl Job {
             Some((id, error)) if status == 404 => self.id.is_none() || *id != self.id || error.code == -32001,
             Some((id, error)) => {
                 // Some SDKs use another code; what has no identifier of ours was refused before it was looked at.
-                let said = *id != self.id && error.message.to_lowercase().contains("session");
-                status == 400 && (error.code == SESSION_UNKNOWN || said)
+                let said = error.message.to_lowercase().contains("session");
+                // -32000 is any server's own error too: under our identifier it may come from a call that ran.
+                let unknown = error.code == SESSION_UNKNOWN && (*id != self.id || said);
+                status == 400 && (unknown || (*id != self.id && said))
             }
             None => status == 404 || (status == 400 && body.to_lowercase().contains("no valid session id")),
         };

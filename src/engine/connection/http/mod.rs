@@ -59,6 +59,9 @@ struct Carrier {
     stream: Option<AbortHandle>,
 }
 
+/// Answers and notices on their way at one time, beside requests.
+const MOST_NOTICES: usize = 16;
+
 impl Carrier {
     async fn run(mut self, mut frames: mpsc::Receiver<Frame>, close: CancellationToken) {
         loop {
@@ -108,6 +111,10 @@ impl Carrier {
                 if self.endpoint.session().legacy {
                     self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
                 }
+            }
+            // A server can ask faster than it takes answers; each holds a connection of ours.
+            _ if self.jobs.len() >= self.by_id.len() + MOST_NOTICES => {
+                tracing::debug!(server = %self.endpoint.name, "http_notice_dropped");
             }
             _ => {
                 self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
