@@ -181,7 +181,7 @@ fn columns(snapshot: &Snapshot) -> [Column; 6] {
     let column = |title, width, align, rank| Column { title, width, align, rank };
     // A reason is worth more than numbers.
     let failures = snapshot.servers.iter().filter_map(|server| server.status.failure());
-    let what = to_cells(failures.map(|failure| width(&failure.headline)).max().unwrap_or(0)).clamp(12, 34);
+    let what = to_cells(failures.map(|failure| width(&failure.headline)).max().unwrap_or(0)).clamp(12, 26);
     [
         column("", Width::Cells(1), Align::Left, 0),
         column("name", Width::Cells(name), Align::Left, 0),
