@@ -20,6 +20,7 @@ mod tests;
 mod tree;
 
 use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 pub use diagnostic::{Diagnostic, Severity, render};
@@ -97,9 +98,14 @@ pub fn read_text(source: &Source) -> Result<String, Vec<Diagnostic>> {
     let mut bytes = Vec::new();
     // One byte more than may be read, so that a file that is too large is told from one that just fits.
     let limit = u64::try_from(read::MAX_BYTES).unwrap_or(u64::MAX).saturating_add(1);
-    std::fs::File::open(path)
-        .and_then(|file| file.take(limit).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(&error.to_string()))?;
+    // A pipe in its place would be waited for without end.
+    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let opened = std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path);
+    let file = opened.map_err(|error| unreadable(&error.to_string()))?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(unreadable("it is no regular file"));
+    }
+    file.take(limit).read_to_end(&mut bytes).map_err(|error| unreadable(&error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| {
         let lines = error.as_bytes().iter().take(error.utf8_error().valid_up_to()).filter(|byte| **byte == b'\n');
         unreadable(&format!("line {} is not UTF-8", lines.count() + 1))

@@ -110,6 +110,8 @@ pub enum SurfaceNews {
     NotListening(Arc<str>),
     /// The agents that use the surfaces now, oldest first.
     Sessions(Vec<Arc<SessionView>>),
+    /// A request was turned away at the door: why, for the audit.
+    TurnedAway(&'static str),
     /// Something a person should be told.
     Notice(LogLevel, Arc<str>),
 }

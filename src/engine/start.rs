@@ -139,6 +139,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         running: JoinSet::new(),
         cancels: HashMap::new(),
         tasks: HashMap::new(),
+        doors: super::core::doors::Doors::default(),
         warned: HashSet::new(),
         settled: false,
         dirty: true,

@@ -172,6 +172,13 @@ impl StateDir {
         Ok(OwnerLock { file })
     }
 
+    /// Whether a running program owns the folder now.
+    pub fn is_owned(&self) -> bool {
+        // Only looked at: the lock is given back at once.
+        let Ok(file) = File::open(self.file("lock")) else { return false };
+        matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    }
+
     /// Writes `run.json`.
     ///
     /// # Errors

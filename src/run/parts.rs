@@ -207,9 +207,17 @@ impl Parts {
             Ok(pins) => pins.unwrap_or_default(),
             Err(error) => {
                 tracing::warn!(file = PINS_FILE, %error, "pins_unreadable");
-                let text = format!("{PINS_FILE} cannot be read ({error}): what tools were before is not known");
-                self.first_notices.push((LogLevel::Warn, text.into()));
-                Pins::default()
+                // Set aside, so that somebody can look at it; in its place nothing would be found at the next start.
+                let aside = self.state.file(&format!("{PINS_FILE}.broken"));
+                if let Err(error) = std::fs::rename(self.state.file(PINS_FILE), &aside) {
+                    tracing::warn!(file = PINS_FILE, %error, "pins_not_set_aside");
+                }
+                let text = format!(
+                    "{PINS_FILE} cannot be read ({error}); it was set aside. What tools were before is not known, so \
+                     each asks once before it runs"
+                );
+                self.first_notices.push((LogLevel::Error, text.into()));
+                Pins::unreadable()
             }
         }
     }

@@ -95,7 +95,12 @@ async fn start(
     arguments: Arguments,
 ) -> Result<Live, Box<Reply>> {
     let session = &asker.session;
-    let key = Key { seat: session.seat.clone(), tool: entry.name.clone(), arguments: arguments.digest() };
+    let key = Key {
+        seat: session.seat.clone(),
+        client: session.client_name.clone(),
+        tool: entry.name.clone(),
+        arguments: arguments.digest(),
+    };
     let id = flight_id(session, &writer.id);
     if let Some(live) = shared.parked.pick_up(&key, &id, session) {
         return Ok(live);

@@ -107,6 +107,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         && admit::origin_is_ours(&head.headers, shared.listening);
     if !ours {
         shared.metrics.forbidden.fetch_add(1, Ordering::Relaxed);
+        shared.turned_away("a foreign Host or Origin");
         return reply::empty(StatusCode::FORBIDDEN);
     }
     let path = head.uri.path();
@@ -119,6 +120,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     let token = admit::bearer(&head.headers);
     let Some(route) = Route::of(&shared, path, token) else {
         shared.metrics.unauthorised.fetch_add(1, Ordering::Relaxed);
+        shared.turned_away("a missing or wrong token");
         return unauthorised();
     };
     match (route, &head.method) {

@@ -30,10 +30,12 @@ const MOST_ALIKE: usize = 16;
 /// Most parked calls.
 const MOST: usize = 512;
 
-/// What identifies a call that is repeated: seat, tool and arguments.
+/// What identifies a call that is repeated: seat, client program, tool and arguments. Not the session: a program that
+/// comes back with a new one still picks up what it asked for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Key {
     pub(super) seat: SeatHandle,
+    pub(super) client: Arc<str>,
     pub(super) tool: Arc<str>,
     pub(super) arguments: Digest,
 }

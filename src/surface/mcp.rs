@@ -139,8 +139,8 @@ impl Call<'_> {
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         };
         let Some(session) = self.shared.sessions.open(&self.seat.handle, &params.client_info) else {
-            let text = "no session id can be made: the system's random generator failed";
-            return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INTERNAL, text));
+            let text = "this seat has as many sessions as it may, and all are busy; end one first";
+            return reply::json(StatusCode::SERVICE_UNAVAILABLE, envelope::error(Some(id), ErrorCode::INTERNAL, text));
         };
         tracing::info!(seat = %self.seat.handle, session = %session.short, client = %session.client, "session_opened");
         let result = json!({

@@ -96,6 +96,14 @@ pub(crate) struct Shared {
     shutdown: CancellationToken,
 }
 
+impl Shared {
+    /// A request was refused before anybody knew whose it is.
+    fn turned_away(&self, reason: &'static str) {
+        // A flood that fills the engine's queue is in the metrics.
+        let _ = self.handle.surface(SurfaceNews::TurnedAway(reason));
+    }
+}
+
 /// Opens the surfaces on a running engine.
 ///
 /// # Errors

@@ -18,8 +18,10 @@ use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
 
-/// Most sessions at once; the one that was silent longest makes room.
+/// Most clients of the era without sessions that are listed at once.
 const MOST: usize = 1024;
+/// Most sessions of one seat at once; its own idle one that was silent longest makes room.
+const MOST_OF_A_SEAT: usize = 128;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
 /// A client without a session that asked nothing for this long is not listed any more.
@@ -135,8 +137,13 @@ impl Session {
 
     fn is_idle(&self, now: Timestamp) -> bool {
         let limit = if self.era == Era::Legacy { IDLE } else { IDLE_CLIENT };
-        let busy = self.streams.load(Ordering::Relaxed) > 0 || self.waiting.load(Ordering::Relaxed) > 0;
-        !busy && lock(&self.in_flight).is_empty() && now.since(*lock(&self.last_seen)) > limit
+        !self.is_busy() && now.since(*lock(&self.last_seen)) > limit
+    }
+
+    /// Whether something of it is open or waits.
+    fn is_busy(&self) -> bool {
+        let open = self.streams.load(Ordering::Relaxed) > 0 || self.waiting.load(Ordering::Relaxed) > 0;
+        open || !lock(&self.in_flight).is_empty()
     }
 
     fn view(&self) -> SessionView {
@@ -167,16 +174,17 @@ struct Known {
 }
 
 impl Sessions {
-    /// Opens a session for a seat. `None` when no unguessable id can be made.
+    /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
+    /// and all of them are busy: what waits is never torn down for somebody new, least of all another seat's.
     pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {
         let session = Arc::new(Session::new(seat, client, Era::Legacy, fresh_id()?, &self.changed));
         let mut known = lock(&self.known);
-        if known.legacy.len() >= MOST {
-            let silent = known.legacy.values().min_by_key(|session| *lock(&session.last_seen)).cloned();
-            if let Some(silent) = silent {
-                known.legacy.remove(&silent.id);
-                silent.end();
-            }
+        let own = || known.legacy.values().filter(|session| session.seat == *seat);
+        if own().count() >= MOST_OF_A_SEAT {
+            let idle = own().filter(|session| !session.is_busy());
+            let silent = idle.min_by_key(|session| *lock(&session.last_seen)).cloned()?;
+            known.legacy.remove(&silent.id);
+            silent.end();
         }
         known.legacy.insert(session.id.clone(), session.clone());
         drop(known);

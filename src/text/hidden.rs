@@ -64,7 +64,7 @@ fn push_escape(out: &mut String, c: char) {
 }
 
 /// The characters of `text` that have to be escaped, with their byte offsets.
-pub(super) fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+pub fn escapes(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
     let mut chars = text.char_indices().peekable();
     let mut before = Before::default();
     std::iter::from_fn(move || {

@@ -11,7 +11,7 @@ mod tables;
 mod width;
 
 pub use clean::clean;
-pub use hidden::{has_hidden, is_hidden, visible};
+pub use hidden::{escapes, has_hidden, is_hidden, visible};
 pub use width::{fit, pad, width, wrap};
 
 #[cfg(test)]

@@ -140,13 +140,14 @@ impl Screen {
             let exit = tokio::select! {
                 biased;
                 () = shutdown.cancelled() => Some(Exit::Shutdown),
+                // Before keys: what was typed while we were away must find the screen as it is after the return.
+                _ = self.continued.recv() => self.continue_after_stop().await?,
                 _ = self.resized.recv() => self.resize().await?,
                 event = events.next() => match event {
                     Some(Ok(event)) => self.event(event).await?,
                     Some(Err(error)) => return Err(TuiError::Input(error)),
                     None => return Err(TuiError::Input(io::ErrorKind::UnexpectedEof.into())),
                 },
-                _ = self.continued.recv() => self.continue_after_stop().await?,
                 changed = self.snapshots.changed() => match changed {
                     Ok(()) => self.new_snapshot().await?,
                     Err(_) => Some(Exit::EngineEnded),

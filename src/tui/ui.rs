@@ -4,6 +4,7 @@
 
 mod attention;
 mod command;
+mod hints;
 mod modals;
 mod panes;
 
@@ -98,7 +99,10 @@ impl Ui {
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
             Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
             Msg::Copied(copied) => vec![said_of(copied)],
-            Msg::Resumed => vec![Effect::Repaint],
+            Msg::Resumed => {
+                self.modals.interrupt(moment.at);
+                vec![Effect::Repaint, Effect::DropInput]
+            }
             Msg::Resize(screen) => {
                 self.screen = screen;
                 Vec::new()
@@ -122,6 +126,9 @@ impl Ui {
 
     /// Lets the card do what it held back: a press that decides counts only when no other key follows at once.
     fn tick(&mut self, mut effects: Vec<Effect>, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
+        if let Some(confirm) = &mut self.modals.confirm {
+            confirm.tick(moment.at);
+        }
         if let Some(card) = &mut self.modals.card {
             let outcome = card.tick(moment.at, snapshot);
             if outcome != Outcome::default() {
@@ -186,7 +193,7 @@ impl Ui {
         self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
         // Other layers than help show their keys themselves, dim while they are dead.
         let own_keys = !self.modals.is_empty() && self.modals.help.is_none();
-        let mut hints = if own_keys { Vec::new() } else { self.keymap.hints(self.context()) };
+        let mut hints = if own_keys { Vec::new() } else { self.hints(draw.snapshot) };
         // Help stands last; where there is none (a text field), the last hint does.
         if let Some(at) = hints.iter().position(|(_, words)| *words == "help") {
             let help = hints.remove(at);
@@ -231,7 +238,10 @@ impl Ui {
         }
         let intent = self.keymap.lookup(context, key);
         match intent {
-            Some(Intent::Suspend) => return vec![Effect::Suspend],
+            Some(Intent::Suspend) => {
+                self.modals.interrupt(moment.at);
+                return vec![Effect::Suspend];
+            }
             Some(Intent::Redraw) => return vec![Effect::Repaint],
             Some(Intent::Quit) => return quit(snapshot),
             // What is not on the screen takes no keys: nobody decides what they cannot see.
@@ -258,8 +268,8 @@ impl Ui {
             }
             return effects.unwrap_or_default();
         }
-        if let Some(confirm) = &self.modals.confirm {
-            let answer = intent.and_then(|intent| confirm.apply(intent));
+        if let Some(confirm) = &mut self.modals.confirm {
+            let answer = confirm.key(intent, key, moment.at);
             if answer.is_some() {
                 self.modals.confirm = None;
             }
@@ -376,7 +386,7 @@ impl Ui {
             Effect::Show(target) => self.panes.show_target(&target),
             Effect::Ask(question) => {
                 self.modals.help = None;
-                self.modals.confirm = Some(Confirm::new(question));
+                self.modals.confirm = Some(Confirm::new(question, moment.at));
                 out.push(Effect::DropInput);
             }
             Effect::Several(effects) => {

@@ -74,7 +74,7 @@ fn a_call_is_denied_with_a_reason_and_another_one_approved() {
     pty.until("the denial", |screen| screen.contains("denied: \"still needed\""));
     assert!(home.notes().contains(&"shopping.md".to_owned()));
     pty.keys("\x1b");
-    pty.until("the card is gone", |screen| !screen.contains("Esc close") && screen.contains("denied"));
+    pty.until("the card is gone", |screen| !screen.contains("q close") && screen.contains("denied"));
 
     edit(&pty, "shopping");
     send(&pty);
@@ -84,7 +84,7 @@ fn a_call_is_denied_with_a_reason_and_another_one_approved() {
     pty.until_true("the note is gone", || (!home.notes().contains(&"shopping.md".to_owned())).then_some(()));
     pty.keys("\x1b");
     pty.until("both calls", |screen| {
-        !screen.contains("Esc close") && screen.contains("denied") && screen.contains("done")
+        !screen.contains("q close") && screen.contains("denied") && screen.contains("done")
     });
     pty.keys("q");
     assert_eq!(pty.end().status.code(), Some(0));
@@ -202,6 +202,10 @@ fn quit_with_waiting(home: &Home, pty: Pty) {
     pty.until("the card is closed", |screen| !screen.contains("Approve?"));
     pty.keys("q");
     pty.shows("Leave");
+    // Living keys are bold.
+    pty.until_screen("the keys of the question are lit", |screen| {
+        look(screen, "y yes").is_some_and(|key| key.ends_with("true false false"))
+    });
     pty.keys("y");
     let end = pty.end();
     assert_eq!(end.status.code(), Some(0));

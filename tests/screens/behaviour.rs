@@ -106,6 +106,114 @@ fn nothing_is_decided_on_a_screen_too_small_to_see_it() {
 }
 
 #[test]
+fn a_stop_disarms_the_card_and_the_dead_time_begins_anew() {
+    for stopped_by_others in [false, true] {
+        let mut screen = Screen::new(SIZE, sample::busy());
+        screen.press(&["a"]);
+        screen.wait(600);
+        screen.press(&["y"]);
+        assert!(screen.text().contains("ARMED"));
+        if !stopped_by_others {
+            assert_eq!(screen.press(&["ctrl-z"]), [Effect::Suspend]);
+            assert!(!screen.text().contains("ARMED"));
+        }
+        assert_eq!(screen.send(Msg::Resumed), [Effect::Repaint, Effect::DropInput]);
+        assert!(!screen.text().contains("ARMED"));
+        assert_eq!(screen.press(&["y", "y"]), [], "dead for 500 ms");
+        assert!(!screen.text().contains("ARMED"));
+        screen.wait(200);
+        screen.press(&["y"]);
+        assert!(screen.text().contains("ARMED"));
+    }
+}
+
+#[test]
+fn keys_that_do_nothing_on_a_waiting_card_say_how_to_leave_it() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    screen.press(&["a"]);
+    screen.wait(600);
+    for (key, words) in
+        [("enter", "Esc leaves it pending"), ("4", "Esc leaves it pending"), ("q", "Esc leaves it pending, then q")]
+    {
+        assert_eq!(screen.press(&[key]), [], "{key}");
+        assert!(screen.text().contains(words), "{key}: {}", screen.text());
+        assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)), "{key}");
+    }
+    screen.press(&["d"]);
+    let text = screen.text();
+    let keys = text.lines().find(|line| line.contains("Esc whole card")).unwrap();
+    assert!(!keys.contains(" y ") && !text.contains("approve once"), "{text}");
+    screen.press(&["y"]);
+    assert!(screen.text().contains("nothing is decided here"), "{}", screen.text());
+}
+
+#[test]
+fn a_view_key_puts_the_focus_on_the_list_and_hints_follow_the_focus() {
+    let mut screen = Screen::new(SIZE, sample::busy());
+    for (view, way) in [("1", "tab"), ("2", "tab"), ("4", "enter")] {
+        let mut selection = vec![view];
+        // The last call is over: Enter shows its detail, not a card.
+        selection.extend(if view == "4" { vec!["end"] } else { vec![] });
+        screen.press(&selection);
+        let on_list = foot(&screen);
+        assert!(!on_list.contains("Esc list"), "{view}: {on_list}");
+        screen.press(&[way]);
+        let on_detail = foot(&screen);
+        assert!(on_detail.contains("Esc list"), "{view}: {on_detail}");
+        assert_eq!(on_detail.contains("scroll"), view != "1", "{view}: {on_detail}");
+        screen.press(&["esc"]);
+        assert_eq!(foot(&screen), on_list, "{view}");
+        screen.press(&[way, "5", view]);
+        assert_eq!(foot(&screen), on_list, "{view}: it begins on the list");
+    }
+}
+
+#[test]
+fn hints_offer_only_what_can_be_done() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["3"]);
+    assert_eq!(foot(&screen), "g grants   : command   ? help", "nothing waits");
+    for (read_only, seen) in [(false, true), (true, false)] {
+        let mut snapshot = sample::busy();
+        snapshot.read_only = read_only;
+        let mut screen = Screen::new(SIZE, snapshot);
+        for (view, words) in
+            [("1", "r restart"), ("1", "e on/off"), ("2", "Enter call"), ("3", "x stop"), ("4", "x give up")]
+        {
+            screen.press(&[view]);
+            assert_eq!(foot(&screen).contains(words), seen, "{words}: {}", foot(&screen));
+        }
+        screen.press(&["1", "a"]);
+        screen.wait(600);
+        for words in ["y arm", "n deny", "e edit", "r remember", "x stop"] {
+            assert_eq!(screen.text().contains(words), seen, "{words}: {}", screen.text());
+        }
+    }
+}
+
+#[test]
+fn a_message_goes_after_five_seconds_also_under_a_dialog() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["r", "?"]);
+    assert_eq!(foot(&screen), "restarting filesystem");
+    assert_eq!(screen.wake_in(), Some(4_800));
+    screen.wait(4_800);
+    screen.send(Msg::Wake);
+    assert!(foot(&screen).starts_with("Esc close"), "{}", foot(&screen));
+}
+
+#[test]
+fn a_failure_stands_once_beside_the_list_and_readable_in_it() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["down", "down", "down", "down", "down"]);
+    let text = screen.text();
+    assert_eq!(text.matches("next: install the module").count(), 1, "{text}");
+    assert!(text.lines().any(|line| line.contains("linear") && line.contains("exit 1 after 0.8 s: No")), "{text}");
+    screen.resize(80, 24);
+    assert!(screen.text().contains("next: install the module"), "alone, the list tells it: {}", screen.text());
+}
+
+#[test]
 fn leaving_asks_while_calls_wait_or_run() {
     let mut screen = Screen::new(SIZE, sample::calm());
     assert_eq!(screen.press(&["q"]), [Effect::Leave]);
@@ -118,7 +226,10 @@ fn leaving_asks_while_calls_wait_or_run() {
         assert_eq!(screen.press(&["enter", "q", "n"]), []);
         assert!(!screen.text().contains("withdrawn"));
     }
-    assert_eq!(screen.press(&["q", "y"]), [Effect::Leave]);
+    screen.press(&["q"]);
+    assert_eq!(screen.press(&["y"]), [], "dead at first");
+    screen.wait(100);
+    assert_eq!(screen.press(&["y"]), [Effect::Leave]);
 }
 
 #[test]
@@ -127,9 +238,14 @@ fn disabling_asks_first_and_restarting_does_not() {
     let name = || ConnectionName::from("filesystem");
     assert_eq!(screen.press(&["r"]), [Effect::Send(Command::Restart(name()))]);
     assert_eq!(foot(&screen), "restarting filesystem");
-    assert_eq!(screen.press(&["e", "n"]), []);
-    assert_eq!(screen.press(&["e", "y"]), [Effect::Send(Command::Disable(name()))]);
-    assert_eq!(screen.press(&["end", "e", "y"]), [Effect::Send(Command::Enable(ConnectionName::from("tavily")))]);
+    let asked = |screen: &mut Screen, keys: &[&str], answer| {
+        screen.press(keys);
+        screen.wait(100);
+        screen.press(&[answer])
+    };
+    assert_eq!(asked(&mut screen, &["e"], "n"), []);
+    assert_eq!(asked(&mut screen, &["e"], "y"), [Effect::Send(Command::Disable(name()))]);
+    assert_eq!(asked(&mut screen, &["end", "e"], "y"), [Effect::Send(Command::Enable(ConnectionName::from("tavily")))]);
 }
 
 #[test]
@@ -169,8 +285,8 @@ fn notices_are_shown_once() {
     let mut screen = Screen::new(SIZE, sample::calm());
     let notice = |sequence, level, text: &str| Notice { sequence, at: sample::NOW, level, text: text.into() };
     screen.publish(|snapshot| snapshot.notices.push(notice(0, LogLevel::Info, "config.yaml was read again")));
-    assert_eq!((foot(&screen).as_str(), screen.wake_in()), ("config.yaml was read again", Some(4_000)));
-    screen.wait(4_000);
+    assert_eq!((foot(&screen).as_str(), screen.wake_in()), ("config.yaml was read again", Some(5_000)));
+    screen.wait(5_000);
     screen.send(Msg::Wake);
     assert!(foot(&screen).starts_with("r restart"));
     screen.publish(|snapshot| snapshot.notices.push(notice(1, LogLevel::Error, "port 7420 is in use")));
@@ -267,6 +383,8 @@ fn views_go_by_number() {
 fn the_card_of_ones_own_call_opens_at_once() {
     let mut screen = Screen::new(SIZE, sample::calm());
     screen.press(&["2", "down", "enter"]);
+    assert_eq!(screen.press(&["ctrl-s"]), []);
+    assert!(screen.text().contains("repo, branch are empty: Ctrl-S again sends it so"), "{}", screen.text());
     let effects = screen.press(&["ctrl-s"]);
     let [Effect::Send(Command::Call { call, tool, .. })] = &effects[..] else { panic!("{effects:?}") };
     assert_eq!((&**tool, screen.ui.view()), ("filesystem_write_file", View::Calls));
@@ -337,6 +455,7 @@ fn a_seat_is_stopped_from_its_card_and_released_from_the_list() {
     let seat = || SeatHandle::from("release");
     assert_eq!(screen.press(&["enter", "n"]), [], "only y says yes");
     screen.press(&["x"]);
+    screen.wait(100);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::StopSeat(seat()))]);
     let mut screen = Screen::new(SIZE, sample::calm());
     screen.publish(|snapshot| {
@@ -344,6 +463,7 @@ fn a_seat_is_stopped_from_its_card_and_released_from_the_list() {
     });
     assert!(screen.text().lines().next().unwrap().contains("1 seat stopped"), "{}", screen.text());
     screen.press(&["3", "R"]);
+    screen.wait(100);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::ReleaseSeat(seat()))]);
 }
 
@@ -389,6 +509,7 @@ fn grants_are_revoked_with_the_keys_of_the_table() {
     assert!(screen.text().contains("1 remembered decision in force (g)."), "{}", screen.text());
     screen.press(&["g", "x"]);
     assert!(screen.text().contains("Revoke the grant for git_log?"), "{}", screen.text());
+    screen.wait(100);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::Revoke(GrantId(4)))]);
     screen.press(&["esc"]);
     assert!(screen.text().contains("Nothing waits for you."));

@@ -211,6 +211,8 @@ impl Supervisor {
         refresh::log_listing(&self.spec, &listing);
         self.outbox.send(ConnectionEvent::Listed(listing)).await;
         self.current.send_replace(Availability::Ready(session.client.clone()));
+        // What was said about the start stands before the word that it is over.
+        self.sink.flush();
         self.outbox.send(ConnectionEvent::Status(ConnectionStatus::Ready { since: Timestamp::now() })).await;
         State::Ready(Box::new(session), support)
     }

@@ -4,6 +4,7 @@
 //! for a server.
 
 mod approvals;
+pub(super) mod doors;
 mod ending;
 mod events;
 mod reload;
@@ -117,6 +118,7 @@ pub(super) struct Core {
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
     pub(super) tasks: HashMap<Id, CallId>,
+    pub(super) doors: doors::Doors,
     pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
@@ -267,6 +269,7 @@ impl Core {
                 self.snapshot.listener_problem = Some(problem);
             }
             SurfaceNews::Sessions(sessions) => self.snapshot.sessions = sessions,
+            SurfaceNews::TurnedAway(reason) => self.turned_away(reason),
             SurfaceNews::Notice(level, text) => self.notice(level, &text),
         }
         self.dirty = true;

@@ -4,7 +4,7 @@
 //! differs from what they agreed to, and the gate which tools turned milder without anybody having looked. A tool
 //! that is seen for the first time is taken as it is.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -26,13 +26,21 @@ const MOST_TEXT: usize = 4 << 20;
 #[serde(from = "Stored", into = "Stored")]
 pub struct Pins {
     tools: BTreeMap<(Arc<str>, Arc<str>), Pin>,
+    /// Connections of which something was forgotten; [`ALL`]: of every one. What they list for the first time may have
+    /// been worse before, so it is not taken as it is.
+    forgotten: BTreeSet<Arc<str>>,
 }
+
+/// Stands for every connection.
+const ALL: &str = "*";
 
 /// The file: `{"version":1,"tools":[…]}`.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     version: u32,
     tools: Vec<Pin>,
+    #[serde(default)]
+    forgotten: BTreeSet<Arc<str>>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -65,6 +73,11 @@ struct Definition {
 }
 
 impl Pins {
+    /// Pins that could not be read: there were some, and nothing is known of them.
+    pub fn unreadable() -> Self {
+        Self { tools: BTreeMap::new(), forgotten: BTreeSet::from([ALL.into()]) }
+    }
+
     /// Takes note of what is listed now. `text` gives a definition's lines; it is asked only for new ones. True when
     /// anything was new.
     pub fn see(&mut self, catalog: &Catalog, text: impl Fn(&Entry) -> String, now: Timestamp) -> bool {
@@ -88,7 +101,9 @@ impl Pins {
                 Some(pin) => pin.turn_into(definition),
                 None => {
                     let (connection, tool) = key.clone();
-                    self.tools.insert(key, Pin { connection, tool, seen: definition, earlier: None, approved: None });
+                    let forgotten = self.forgotten.contains(&connection) || self.forgotten.contains(ALL);
+                    let earlier = forgotten.then(|| Definition::forgotten(now));
+                    self.tools.insert(key, Pin { connection, tool, seen: definition, earlier, approved: None });
                 }
             }
         }
@@ -149,6 +164,7 @@ impl Pins {
             gone.sort_unstable();
             for (_, key) in gone.into_iter().take(count - MOST_TOOLS) {
                 self.tools.remove(&key);
+                self.forgotten.insert(connection.clone());
             }
         }
     }
@@ -212,6 +228,18 @@ impl Definition {
         }
     }
 
+    /// Stands for what is not known any more: it may have been anything.
+    fn forgotten(now: Timestamp) -> Self {
+        Self {
+            fingerprint: "forgotten".into(),
+            class: EffectClass::Unknown,
+            advertised: "forgotten".into(),
+            by_config: false,
+            text: "(what this tool was before is not known any more)".into(),
+            at: now.millis(),
+        }
+    }
+
     fn is(&self, entry: &Entry) -> bool {
         *self.fingerprint == entry.fingerprint.0.to_string()
     }
@@ -224,13 +252,13 @@ fn key(entry: &Entry) -> (Arc<str>, Arc<str>) {
 impl From<Stored> for Pins {
     fn from(stored: Stored) -> Self {
         let keyed = |pin: Pin| ((pin.connection.clone(), pin.tool.clone()), pin);
-        Self { tools: stored.tools.into_iter().map(keyed).collect() }
+        Self { tools: stored.tools.into_iter().map(keyed).collect(), forgotten: stored.forgotten }
     }
 }
 
 impl From<Pins> for Stored {
     fn from(pins: Pins) -> Self {
-        Self { version: 1, tools: pins.tools.into_values().collect() }
+        Self { version: 1, tools: pins.tools.into_values().collect(), forgotten: pins.forgotten }
     }
 }
 

@@ -52,6 +52,11 @@ impl Target {
             return Err(Absent::NotRunning);
         }
         let state = StateDir::open(&self.folder).map_err(|_| Absent::NotRunning)?;
+        // The file of a program that was killed outlives it, and anybody may listen at its address by now: the token
+        // goes only to whoever owns the folder.
+        if !state.is_owned() {
+            return Err(Absent::NotRunning);
+        }
         let address = state.read_run().and_then(|run| run.address).ok_or(Absent::NotRunning)?;
         Ok((address, tokens::show(&state, &self.seat, self.environment.as_ref())?))
     }

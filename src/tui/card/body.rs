@@ -181,20 +181,22 @@ impl Body {
     }
 
     /// Goes to a match; what there is to say about it.
-    pub(super) fn find(&mut self, direction: Intent) -> Option<&'static str> {
+    pub(super) fn find(&mut self, direction: Intent) -> String {
         if !self.search.is_active() {
-            return Some("nothing is looked for: / searches");
+            return "nothing is looked for: / searches".to_owned();
         }
         let (search, from) = (std::mem::take(&mut self.search), self.found);
         let found = self.shown_mut().find(&search, (from, direction));
+        let place = found.map(|(row, _)| self.shown().place(&search, row));
         self.search = search;
         self.found = found.map(|(row, _)| row);
-        match found {
-            None => Some("not found"),
-            Some((_, true)) if direction == Intent::PreviousMatch => Some("on from the end"),
-            Some((_, true)) => Some("on from the beginning"),
-            Some((_, false)) => None,
-        }
+        let (Some((_, around)), Some((nth, all))) = (found, place) else { return "not found".to_owned() };
+        let around = match (around, direction) {
+            (false, _) => "",
+            (true, Intent::PreviousMatch) => ", on from the end",
+            (true, _) => ", on from the beginning",
+        };
+        format!("match {nth} of {all}{around}")
     }
 
     /// Shows something else, or the whole card when that is shown already.

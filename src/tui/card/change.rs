@@ -21,7 +21,7 @@ impl Card {
             Intent::Definition => self.turn(View::Definition),
             Intent::Search => self.body.search.open(),
             Intent::NextMatch | Intent::PreviousMatch => {
-                self.message = self.body.find(intent).map(Into::into);
+                self.message = Some(self.body.find(intent).into());
                 self.measure_again();
             }
             Intent::EditArguments => self.begin_edit(press, snapshot),
@@ -163,7 +163,7 @@ impl Card {
             KeyCode::Esc => _ = self.body.search.leave(),
             KeyCode::Enter => {
                 self.body.search.keep();
-                self.message = self.body.find(Intent::NextMatch).map(Into::into);
+                self.message = Some(self.body.find(Intent::NextMatch).into());
             }
             _ => self.body.search.key(press.key),
         }

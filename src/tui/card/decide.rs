@@ -160,9 +160,28 @@ impl Card {
                 None => self.message = Some("no other call is waiting".into()),
             },
             Some(intent) => return self.other_key(intent, press, snapshot),
-            None => {}
+            None if self.is_over() && !press.repeat && closes(press.key) => {
+                return Outcome { close: true, effects: Vec::new() };
+            }
+            None => self.message = Some(self.way_out(press.key).into()),
         }
         Outcome::default()
+    }
+
+    /// True when the whole card shows what became of a question that waits no more.
+    pub(super) const fn is_over(&self) -> bool {
+        matches!((&self.phase, self.body.view), (Phase::Over(_), View::Whole))
+    }
+
+    /// What to do instead of a key that means nothing here.
+    fn way_out(&self, key: KeyEvent) -> &'static str {
+        match (&self.phase, self.body.view) {
+            (_, View::Choices) => "1-6 or 0 chooses; Esc goes back to the card",
+            (_, View::Arguments | View::Definition) => "Esc goes back to the card; nothing is decided here",
+            (Phase::Over(_), _) => "Esc closes the card",
+            _ if key.code == KeyCode::Char('q') => "Esc leaves it pending, then q",
+            _ => "Esc leaves it pending",
+        }
     }
 
     fn approve(&mut self, act: Act, press: Press, snapshot: &Snapshot) -> Outcome {
@@ -287,7 +306,7 @@ impl Card {
         match meant(intent, press.key.code) {
             _ if press.key.kind == KeyEventKind::Release => {}
             KeyCode::Esc => self.phase = Phase::Asking,
-            KeyCode::Enter if press.repeat => {}
+            KeyCode::Enter if press.repeat || press.at < self.live_at => {}
             KeyCode::Enter => {
                 let (reason, whom) = (field.text().trim().to_owned(), *whom);
                 return self.deny(whom, Verdict::Deny { reason }, (press.at, snapshot));
@@ -361,6 +380,12 @@ impl Card {
         let decide = (!all.is_empty()).then_some(Effect::Send(Command::DecideAll(all, verdict)));
         Outcome { close: false, effects: decide.into_iter().collect() }
     }
+}
+
+/// The keys that close a card on which nothing is decided any more, besides those of the table.
+const fn closes(key: KeyEvent) -> bool {
+    let plain = !key.modifiers.intersects(KeyModifiers::CONTROL.union(KeyModifiers::ALT));
+    plain && matches!(key.code, KeyCode::Enter | KeyCode::Char('q') | KeyCode::Esc)
 }
 
 /// The key that arms and commits an act.

@@ -391,7 +391,7 @@ fn a_likely_repeat_tells_how_the_earlier_call_ended() {
     let repeat = Repeat { call: "c0000000009".into(), at, outcome: "done".into() };
     let bench = Bench::new(vec![ApprovalView { repeat: Some(repeat), ..write_tool(1, SHORT) }]);
     let text = bench.text(600);
-    assert!(text.contains("LIKELY A REPEAT: the same call came 2 min 05 before (c0000000009): done"), "{text}");
+    assert!(text.contains("LIKELY A REPEAT: the same call came 2 min 05 s before (c0000000009): done"), "{text}");
 }
 
 #[test]

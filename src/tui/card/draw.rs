@@ -10,6 +10,7 @@ use super::decide::{Blocked, Phase, Whom};
 use super::ending::Word;
 use super::face::{LABEL, labelled};
 use super::field::{CHIPS, Field};
+use super::frame::Space;
 use super::plan::{self, Act};
 use super::{ARM_FROM, Card, UNCONFIRMED};
 use crate::engine::snapshot::Tier;
@@ -57,6 +58,7 @@ impl Card {
         };
         put_rows(buf, below, &keys, draw.theme);
         match self.body.view {
+            View::Whole if self.frame.space == Space::Result => put_rows(buf, above, &self.part(), draw.theme),
             View::Whole if self.frame.fits => put_rows(buf, above, &self.whole(), draw.theme),
             View::Whole => put_rows(buf, above, &self.cramped(usize::from(above.height)), draw.theme),
             View::Arguments | View::Definition | View::Choices => put_rows(buf, above, &self.part(), draw.theme),
@@ -129,7 +131,8 @@ impl Card {
         let (width, rows) = self.frame.needs;
         let text = format!("too small to approve here: needs {width}x{rows} cells");
         let inside = usize::from(self.frame.area.width).saturating_sub(4);
-        let mut all = wrap(&[Span::new(Role::Warning, &text)], inside);
+        let over = matches!(self.phase, Phase::Over(_));
+        let mut all = if over { Vec::new() } else { wrap(&[Span::new(Role::Warning, &text)], inside) };
         // Which tool comes first, then the rest as far as it goes.
         let (what, head) = (&self.face.what, &self.face.head);
         let rest = head.iter().filter(|row| !what.contains(row));
@@ -178,11 +181,14 @@ impl Card {
             _ if self.body.search.field().is_some() => self.search_keys(width),
             Phase::Reason(field, whom) => self.reason_keys(field, *whom, draw, width),
             Phase::Typing(field) => self.typing_keys(field, at, draw),
-            Phase::Over(ending) if self.body.view == View::Whole => told(ending.role, &ending.text, width),
+            Phase::Over(ending) if self.body.view == View::Whole => {
+                let keys = [hint("Enter Esc q", "close", Role::Key)];
+                self.told((ending.role, &ending.text), keys.into_iter().chain(self.next_key()), width)
+            }
             _ if self.body.view != View::Whole => self.part_keys(width),
-            Phase::Committing { .. } => told(Role::Starting, "approving…", width),
+            Phase::Committing { .. } => self.told((Role::Starting, "approving…"), self.leaving_keys(), width),
             Phase::Sent { at: sent, .. } if at.saturating_duration_since(*sent) < UNCONFIRMED => {
-                told(Role::Starting, "sending…", width)
+                self.told((Role::Starting, "sending…"), self.leaving_keys(), width)
             }
             Phase::Sent { .. } => {
                 let text = "the engine has not confirmed it yet: the decision can be given again";
@@ -202,7 +208,8 @@ impl Card {
     fn asking_keys(&self, at: Instant, draw: &Draw<'_>, width: usize) -> Vec<Row> {
         let mut keys = self.decision_keys(at, draw);
         if self.armed(at).is_none() || self.blocked(at, draw.snapshot).is_some() {
-            keys.extend([hint("Tab", "next", Role::Key), hint("Esc", "leave pending", Role::Key)]);
+            keys.extend(self.next_key());
+            keys.push(hint("Esc", "leave pending", Role::Key));
             keys.push(hint("?", "help", Role::Key));
         }
         let mut rows = line_of(&keys, width);
@@ -224,6 +231,25 @@ impl Card {
         rows.truncate(self.frame.keys.saturating_sub(notes.len()));
         rows.extend(notes);
         rows
+    }
+
+    /// Something to read, and the ways on.
+    fn told(&self, (role, text): (Role, &str), keys: impl IntoIterator<Item = Row>, width: usize) -> Vec<Row> {
+        let keys = line_of(&keys.into_iter().collect::<Vec<_>>(), width);
+        let room = self.frame.keys.saturating_sub(keys.len()).max(1);
+        let mut rows = wrap_capped(&[Span::new(role, text)], width, room);
+        rows.extend(keys);
+        rows
+    }
+
+    fn leaving_keys(&self) -> Vec<Row> {
+        self.next_key().into_iter().chain([hint("Esc", "close", Role::Key)]).collect()
+    }
+
+    /// The key to the next question, when there is another one.
+    fn next_key(&self) -> Option<Row> {
+        let (place, count) = self.place;
+        (count > usize::from(place > 0)).then(|| hint("Tab", "next", Role::Key))
     }
 
     fn decision_keys(&self, at: Instant, draw: &Draw<'_>) -> Vec<Row> {
@@ -262,8 +288,17 @@ impl Card {
         ];
         if blocked == Some(Blocked::TooSmall) {
             // What cannot be done here gives its room to the words above.
-            let kept = [false, true, false, true, true, false, true];
+            let kept = [false, !off, false, true, true, false, !off && self.shown.caller.seat().is_some()];
             return keys.into_iter().zip(kept).filter_map(|(key, kept)| kept.then_some(key)).collect();
+        }
+        if blocked == Some(Blocked::ReadOnly) {
+            // Nothing here can be decided, now or later: no key says otherwise.
+            let kept = [false, false, false, true, true, false, false];
+            return keys.into_iter().zip(kept).filter_map(|(key, kept)| kept.then_some(key)).collect();
+        }
+        if self.shown.caller.seat().is_none() {
+            // The person's own call: there is no seat to stop.
+            keys.pop();
         }
         let alike = plan::alike(&self.shown, draw.snapshot).count();
         if alike > 1 {
@@ -355,13 +390,6 @@ impl Card {
         let cursor = Span::new(Role::Accent, if draw.theme.ascii { "_" } else { "▏" });
         vec![Span::new(Role::Dim, label), text, cursor]
     }
-}
-
-/// Something to read, and the ways on.
-fn told(role: Role, text: &str, width: usize) -> Vec<Row> {
-    let mut rows = wrap(&[Span::new(role, text)], width);
-    rows.extend(line_of(&[hint("Tab", "next", Role::Key), hint("Esc", "close", Role::Key)], width));
-    rows
 }
 
 /// A key with its meaning.

@@ -2,6 +2,7 @@
 
 use crate::engine::snapshot::{CallPhase, CallView};
 use crate::tui::theme::Role;
+use crate::tui::widgets::badge;
 use crate::tui::widgets::paint::took;
 
 /// What the person said at this card.
@@ -32,13 +33,13 @@ pub(super) fn of(call: Option<&CallView>, word: Option<Word>) -> Ending {
     };
     let (title, text, role) = describe(call, word);
     let elsewhere = word.is_none() && was_decided(&call.phase);
-    let by = call.decider.as_deref().unwrap_or("somebody");
+    let by = call.decider.as_deref().map_or_else(|| "somebody".to_owned(), badge::decider);
     let text = if elsewhere { format!("decided by {by}, not on this card: {text}") } else { text };
     Ending { title, text: late(text, &call.phase, word), role }
 }
 
 fn describe(call: &CallView, word: Option<Word>) -> (&'static str, String, Role) {
-    let time = call.ran.or(call.elapsed).map_or_else(String::new, |time| format!(" in {}", took(time)));
+    let time = call.ran.map_or_else(String::new, |time| format!(" in {}", took(time)));
     match &call.phase {
         CallPhase::Waiting(_) if word == Some(Word::Approve) => {
             ("Approved", "approved, waiting for the caller to come back".to_owned(), Role::Starting)
@@ -47,7 +48,7 @@ fn describe(call: &CallView, word: Option<Word>) -> (&'static str, String, Role)
         CallPhase::Running => ("Approved", "approved: running…".to_owned(), Role::Starting),
         CallPhase::Done { is_error: false } => ("Executed", format!("executed{time}"), Role::Ready),
         CallPhase::Done { is_error: true } => {
-            ("Executed", format!("executed{time}; the tool reports an error"), Role::Warning)
+            ("Tool error", format!("the tool reports an error; it ran{time}"), Role::Warning)
         }
         CallPhase::Failed { reason } => ("Failed", format!("failed{time}: {reason}"), Role::Failed),
         CallPhase::Unknown { reason } => {

@@ -82,10 +82,9 @@ fn what(entry: &Entry, room: usize) -> Vec<Row> {
         Span::new(Role::Title, &entry.raw_name),
     ];
     let mut rows = wrap(&name, room);
-    let about = if entry.title.is_empty() { &entry.description } else { &entry.title };
-    let about = about.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let about = about(entry);
     let used: usize = rows.first().map_or(0, |row| row.iter().map(Span::width).sum());
-    let quoted = Span::new(Role::Dim, &format!("\"{}\"", about.trim()));
+    let quoted = Span::new(Role::Dim, &format!("\"{about}\""));
     if rows.len() == 1 && used + 2 + quoted.width() <= room {
         for row in &mut rows {
             row.extend([Span::gap(2), quoted.clone()]);
@@ -94,6 +93,18 @@ fn what(entry: &Entry, room: usize) -> Vec<Row> {
         rows.extend(wrap_capped(&[quoted], room, 2));
     }
     rows
+}
+
+/// The title, and the first paragraph of the description.
+fn about(entry: &Entry) -> String {
+    let lines = entry.description.lines().map(str::trim);
+    let paragraph: Vec<&str> = lines.skip_while(|line| line.is_empty()).take_while(|line| !line.is_empty()).collect();
+    let (title, description) = (entry.title.trim(), paragraph.join(" "));
+    match (title.is_empty(), description.is_empty() || description.starts_with(title)) {
+        (false, false) => format!("{title}: {description}"),
+        (false, true) if description.is_empty() => title.to_owned(),
+        _ => description,
+    }
 }
 
 /// The badge, then the hints that made it, the worst one first; each piece stays whole where it can.

@@ -20,6 +20,8 @@ const MIN_WINDOW: usize = 3;
 const WIDE: u16 = 78;
 /// Rows of keys while only a part is shown.
 const FEW_KEYS: usize = 2;
+/// Rows of what became of it, and of keys, when there is a result to read.
+const END_KEYS: usize = 3;
 /// Rows of keys, at most, where the question does not fit: what it is about needs the room.
 const CRAMPED_KEYS: usize = 5;
 /// What is advised to somebody whose terminal is too narrow.
@@ -30,6 +32,8 @@ pub(super) const USUAL_WIDTH: u16 = 80;
 pub(super) struct Frame {
     /// The screen it was measured for.
     pub(super) screen: Rect,
+    /// What it gives its room to.
+    pub(super) space: Space,
     /// The card, border included.
     pub(super) area: Rect,
     /// Rows of arguments on the screen.
@@ -52,27 +56,48 @@ pub(super) fn text_width(width: u16) -> usize {
     usize::from(width).saturating_sub(4)
 }
 
+/// What the card gives its room to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Space {
+    /// The question whole.
+    #[default]
+    Question,
+    /// One part of it.
+    Part,
+    /// What came back.
+    Result,
+}
+
+impl Space {
+    pub(super) const fn of(view: View) -> Self {
+        match view {
+            View::Whole => Self::Question,
+            View::Arguments | View::Definition | View::Choices => Self::Part,
+        }
+    }
+}
+
 impl Frame {
-    pub(super) fn of(screen: Rect, face: &Face, view: View) -> Self {
+    pub(super) fn of(screen: Rect, face: &Face, space: Space) -> Self {
         let needed = needed_height(width(screen), face);
         let area = area(screen, needed);
         let height = usize::from(area.height);
         let fits = area.width >= MIN_WIDTH && needed <= height;
-        let window = match view {
+        let window = match space {
             _ if area.width < 8 => 0,
-            View::Whole if fits => height + MIN_WINDOW - needed,
-            View::Whole => 0,
+            Space::Question if fits => height + MIN_WINDOW - needed,
+            Space::Question => 0,
             // Border, one row about the arguments, a rule above the keys.
-            View::Arguments | View::Definition | View::Choices => {
-                height.saturating_sub(face.what.len() + 1 + 1 + FEW_KEYS + 2)
-            }
+            Space::Part => height.saturating_sub(face.what.len() + 1 + 1 + FEW_KEYS + 2),
+            Space::Result => height.saturating_sub(face.what.len() + 1 + 1 + END_KEYS + 2),
         };
-        let keys = match view {
-            View::Whole if fits => key_rows(area.width),
-            View::Whole => key_rows(area.width).min(CRAMPED_KEYS),
-            _ => FEW_KEYS,
+        let keys = match space {
+            Space::Question if fits => key_rows(area.width),
+            Space::Question => key_rows(area.width).min(CRAMPED_KEYS),
+            Space::Part => FEW_KEYS,
+            Space::Result => END_KEYS,
         };
-        Self { screen, area, window, keys, fits, needs: (usize::from(area.width), needed) }
+        Self { screen, space, area, window, keys, fits, needs: (usize::from(area.width), needed) }
     }
 }
 

@@ -22,6 +22,8 @@ mod decide;
 #[cfg(test)]
 mod desk_tests;
 mod draw;
+#[cfg(test)]
+mod end_tests;
 mod ending;
 mod face;
 mod field;
@@ -47,7 +49,7 @@ use body::{Body, View};
 use decide::Phase;
 use ending::Word;
 use face::Face;
-use frame::Frame;
+use frame::{Frame, Space};
 use plan::{Peeked, Plan};
 
 /// After a card appears or shows another question no key decides for this long.
@@ -176,6 +178,16 @@ impl Card {
         self.commit_when_due(at, snapshot)
     }
 
+    /// The person was away (the program was stopped and continued): nothing of what was begun counts any more, and
+    /// keys are dead for a moment, as on a card that has just appeared. What was written as a reason stays.
+    pub fn interrupt(&mut self, at: Instant) {
+        if matches!(self.phase, Phase::Armed { .. } | Phase::Committing { .. } | Phase::Typing(_)) {
+            self.phase = Phase::Asking;
+        }
+        self.message = None;
+        self.live_at = at + DEAD_TIME;
+    }
+
     /// Takes pasted text: into the reason of a denial, an edit or a search, and nowhere else.
     pub fn paste(&mut self, text: &str) {
         if let Some(editor) = &mut self.plan.editor {
@@ -271,7 +283,12 @@ impl Card {
         let width = frame::text_width(frame::width(screen));
         self.body.layout(&self.shown, width.saturating_sub(face::LABEL));
         self.face = Face::of(&self.shown, self.body.json(), width);
-        self.frame = Frame::of(screen, &self.face, self.body.view);
+        self.frame = Frame::of(screen, &self.face, Space::of(self.body.view));
+        // What came back stands among the question where it fits there, else it gets the question's place.
+        let fits = self.frame.fits && self.body.place().2 <= self.frame.window;
+        if self.is_over() && self.body.has_result() && !fits {
+            self.frame = Frame::of(screen, &self.face, Space::Result);
+        }
         if !self.frame.fits && screen.width < frame::USUAL_WIDTH {
             let usual = Face::of(&self.shown, self.body.json(), frame::text_width(frame::USUAL_WIDTH));
             let rows = frame::needed_height(frame::USUAL_WIDTH, &usual);

@@ -322,8 +322,8 @@ fn a_question_that_ends_while_armed_says_what_happened_and_decides_nothing() {
         (CallPhase::Withdrawn(Withdrawal::CallerGone), "withdrawn: caller gone; nothing was sent"),
         (CallPhase::Withdrawn(Withdrawal::DefinitionChanged), "withdrawn: definition changed; nothing was sent"),
         (CallPhase::Expired, "expired: nobody decided in time; nothing was sent"),
-        (CallPhase::Denied { reason: "no".into() }, "decided by person, not on this card: denied: \"no\""),
-        (CallPhase::Done { is_error: false }, "decided by person, not on this card: executed in 412 ms"),
+        (CallPhase::Denied { reason: "no".into() }, "decided by you (person), not on this card: denied: \"no\""),
+        (CallPhase::Done { is_error: false }, "decided by you (person), not on this card: executed in 412 ms"),
     ];
     for (phase, words) in table {
         let two = vec![

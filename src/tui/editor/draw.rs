@@ -7,11 +7,12 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget as _;
 
 use super::{CallEditor, Purpose};
+use crate::text;
 use crate::tui::Draw;
 use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::cells::clear;
+use crate::tui::widgets::cells::{clear, to_cells, width as cells_of};
 use crate::tui::widgets::paint::{Row, Span, fit_row, flow, put_rows, wrap_capped};
 use crate::tui::widgets::{badge, schema};
 
@@ -67,16 +68,45 @@ impl CallEditor {
     fn body(&self, buf: &mut Buffer, body: Rect, draw: &Draw<'_>) {
         let beside = if body.width >= WIDE { body.width / 3 } else { 0 };
         let text = Rect { width: body.width.saturating_sub(beside), ..body };
+        let list = Rect { x: text.right().saturating_add(2), width: beside.saturating_sub(2), ..body };
+        let takes = self.takes(if beside > 0 { list.width } else { body.width });
+        // Without room beside the text the list stands below it, as far as the text leaves rows.
+        let blank = body.height.saturating_sub(self.text_rows(body.width) + 1);
+        let below = if beside > 0 || blank < 3 { 0 } else { blank.min(to_cells(takes.len())) };
+        let text = Rect { height: body.height - below, ..text };
         if !text.is_empty() {
             (&self.area).render(text, buf);
+            escape(buf, text, draw);
         }
-        let list = Rect { x: text.right().saturating_add(2), width: beside.saturating_sub(2), ..body };
+        let list = if beside > 0 { list } else { Rect { y: text.bottom(), height: below, ..body } };
         if !list.is_empty() {
-            let width = usize::from(list.width);
-            let mut rows = vec![vec![Span::new(Role::Dim, "takes (* required)")]];
-            rows.extend(schema::arguments(&self.entry.input_schema).iter().flat_map(|row| wrap_capped(row, width, 2)));
-            put_rows(buf, list, &rows, draw.theme);
+            let mut takes = takes;
+            let most = usize::from(list.height);
+            if takes.len() > most {
+                let hidden = plural(takes.len() - most.saturating_sub(1), "more line");
+                takes.truncate(most.saturating_sub(1));
+                takes.push(vec![Span::new(
+                    Role::Dim,
+                    &format!("… {hidden}: enlarge the terminal, or s in the tools view"),
+                )]);
+            }
+            put_rows(buf, list, &takes, draw.theme);
         }
+    }
+
+    /// The arguments that the tool takes, in rows.
+    fn takes(&self, width: u16) -> Vec<Row> {
+        let mut rows = vec![vec![Span::new(Role::Dim, "takes (* required)")]];
+        let arguments = schema::arguments(&self.entry.input_schema);
+        rows.extend(arguments.iter().flat_map(|row| wrap_capped(row, usize::from(width), 2)));
+        rows
+    }
+
+    /// Rows that the text takes at this width.
+    fn text_rows(&self, width: u16) -> u16 {
+        let width = usize::from(width.max(1));
+        let rows = self.area.lines().iter().map(|line| cells_of(line).div_ceil(width).max(1));
+        to_cells(rows.sum())
     }
 
     fn head(&self, width: usize) -> Vec<Row> {
@@ -120,5 +150,16 @@ impl CallEditor {
             .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
         rows.extend(flow(&keys, &Span::gap(2), (0, width)));
         rows
+    }
+}
+
+/// The text comes from a widget that knows nothing of hidden characters: whatever got past the editor's own escapes
+/// (marks that came together when what stood between them was deleted) is replaced in its cell.
+fn escape(buf: &mut Buffer, area: Rect, draw: &Draw<'_>) {
+    for position in area.intersection(*buf.area()).positions() {
+        let Some(cell) = buf.cell_mut(position) else { continue };
+        if !cell.symbol().is_ascii() && text::has_hidden(cell.symbol()) {
+            cell.set_symbol("?").set_style(draw.theme.style(Role::Alert));
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! same, and gets the checked arguments; nothing is decided here.
 
 mod draw;
+mod gap;
 mod pretty;
 #[cfg(test)]
 mod tests;
@@ -19,7 +20,7 @@ use std::time::Instant;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use tui_textarea::{CursorMove, TextArea, WrapMode};
+use tui_textarea::{TextArea, WrapMode};
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::Snapshot;
@@ -70,6 +71,8 @@ pub struct CallEditor {
     message: Option<String>,
     /// Esc was pressed with unsent changes: the next key answers.
     leaving: bool,
+    /// The text that has empty required values and was held back once for that.
+    warned: Option<String>,
     screen: Rect,
 }
 
@@ -95,11 +98,11 @@ impl CallEditor {
         area.set_cursor_line_style(Style::new());
         area.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
         area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
-        if let Some(at) = first_gap(area.lines()) {
-            area.move_cursor(at);
+        if purpose == Purpose::Call {
+            gap::go_to_first(&mut area, &entry.input_schema);
         }
         let (problems, message, screen) = (Vec::new(), None, Rect::default());
-        Self { purpose, entry, area, original, problems, message, leaving: false, screen }
+        Self { purpose, entry, area, original, problems, message, leaving: false, warned: None, screen }
     }
 
     /// The tool that would be called.
@@ -155,7 +158,7 @@ impl CallEditor {
         }
         match key.code {
             KeyCode::Esc => return self.leave(),
-            KeyCode::Char(c) if plain(key) && text::is_hidden(c) => self.insert(c.encode_utf8(&mut [0; 4])),
+            KeyCode::Char(c) if plain(key) && self.is_unseen(c) => self.insert_escaped(c),
             KeyCode::Char(_) if plain(key) && self.is_full(1) => {}
             _ => {
                 self.area.input(key);
@@ -183,6 +186,26 @@ impl CallEditor {
         }
     }
 
+    /// True for a character that would not be seen where the cursor stands.
+    fn is_unseen(&self, c: char) -> bool {
+        if c.is_ascii_graphic() || c == ' ' {
+            return false;
+        }
+        let tui_textarea::DataCursor(row, column) = self.area.cursor();
+        let before = self.area.lines().get(row).map_or("", String::as_str);
+        let mut text: String = before.chars().take(column).collect();
+        let at = text.len();
+        text.push(c);
+        text::escapes(&text).any(|(place, _)| place == at)
+    }
+
+    fn insert_escaped(&mut self, c: char) {
+        let text = escaped(c);
+        if !self.is_full(text.len()) {
+            self.area.insert_str(text);
+        }
+    }
+
     fn is_full(&mut self, more: usize) -> bool {
         let used: usize = self.area.lines().iter().map(|line| line.len() + 1).sum();
         let full = used + more > MAX_BYTES;
@@ -205,6 +228,14 @@ impl CallEditor {
             return Outcome::default();
         }
         let Some((arguments, unchecked)) = self.checked() else { return Outcome::default() };
+        let written = self.text();
+        let empty = gap::empty_required(&self.entry.input_schema, &arguments);
+        if !empty.is_empty() && self.warned.as_ref() != Some(&written) {
+            let verb = if empty.len() == 1 { "is" } else { "are" };
+            self.message = Some(format!("{} {verb} empty: Ctrl-S again sends it so", empty.join(", ")));
+            self.warned = Some(written);
+            return Outcome::default();
+        }
         let call = CallId::fresh();
         let send = Command::Call { call: call.clone(), tool: self.entry.name.clone(), arguments };
         let mut effects = vec![Effect::Send(send), Effect::Show(Target::Call(call))];
@@ -261,32 +292,32 @@ impl CallEditor {
     }
 }
 
-/// Between the quotes of the first empty string.
-fn first_gap(lines: &[String]) -> Option<CursorMove> {
-    let (row, before) = lines.iter().enumerate().find_map(|(row, line)| Some((row, line.split_once("\"\"")?.0)))?;
-    let column = before.chars().count() + 1;
-    Some(CursorMove::Jump(u16::try_from(row).ok()?, u16::try_from(column).ok()?))
-}
-
 /// A key that writes its character.
 fn plain(key: KeyEvent) -> bool {
     !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 
-/// `text` with hidden characters, line breaks aside, as JSON escapes.
+/// `text` with what would not be seen, line breaks aside, as JSON escapes: hidden characters and towers of marks.
 fn without_hidden(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || !text::is_hidden(c) {
-            seen.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            // Writing into a string cannot fail.
-            let _ = write!(seen, "\\u{unit:04x}");
-        }
+    let mut from = 0;
+    for (at, c) in text::escapes(text).filter(|(_, c)| *c != '\n') {
+        seen.push_str(text.get(from..at).unwrap_or_default());
+        seen.push_str(&escaped(c));
+        from = at + c.len_utf8();
     }
+    seen.push_str(text.get(from..).unwrap_or_default());
     seen
+}
+
+/// A character as JSON writes it in ASCII.
+fn escaped(c: char) -> String {
+    let mut out = String::new();
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing into a string cannot fail.
+        let _ = write!(out, "\\u{unit:04x}");
+    }
+    out
 }
 
 /// The error with the line and column of its place, where it has one.

@@ -68,6 +68,66 @@ fn the_cursor_begins_where_something_is_missing() {
 }
 
 #[test]
+fn typing_replaces_the_first_placeholder_that_nobody_chose() {
+    let table = [
+        (json!({"count": {"type": "integer"}, "mode": {"enum": ["a", "b"]}}), "7", "\"count\": 7"),
+        (json!({"limit": {"type": "integer", "default": 10}, "x": {"type": "number"}}), "1.5", "\"x\": 1.5"),
+        (json!({"force": {"type": "boolean"}}), "true", "\"force\": true"),
+        (json!({"names": {"type": "array"}}), "\"a\"", "\"names\": [\"a\"]"),
+        (json!({"name": {"type": "string"}, "n": {"type": "integer"}}), "x", "\"name\": \"x\""),
+    ];
+    for (properties, typed, expected) in table {
+        let required: Vec<&String> = properties.as_object().unwrap().keys().collect();
+        let schema = json!({"type": "object", "properties": properties.clone(), "required": required});
+        let (mut editor, snapshot) = opened(Entry { input_schema: Arc::new(schema), ..delete_branch() });
+        for c in typed.chars() {
+            press(&mut editor, &snapshot, None, KeyCode::Char(c));
+        }
+        assert!(editor.text().contains(expected), "{expected}\n{}", editor.text());
+    }
+}
+
+#[test]
+fn an_empty_required_text_is_named_once_before_it_is_sent() {
+    let (mut editor, snapshot) = bench();
+    write(&mut editor, "{\"repo\": \"\", \"branch\": \"main\"}");
+    assert_eq!(submit(&mut editor, &snapshot), Outcome::default());
+    assert!(text(&editor, &snapshot, (100, 24)).contains("repo is empty: Ctrl-S again sends it so"));
+    press(&mut editor, &snapshot, None, KeyCode::Char(' '));
+    assert_eq!(submit(&mut editor, &snapshot), Outcome::default(), "another text is asked about anew");
+    assert!(submit(&mut editor, &snapshot).close);
+}
+
+#[test]
+fn towers_of_marks_never_reach_the_terminal() {
+    let tower = "\u{301}".repeat(200);
+    let (mut editor, snapshot) = bench();
+    write(&mut editor, &format!("{{\"a\":\"e{tower}\"}}"));
+    let value: serde_json::Value = serde_json::from_str(&editor.text()).unwrap();
+    assert_eq!(value, json!({"a": format!("e{tower}")}), "it means the same");
+    assert!(editor.text().contains("\\u0301"));
+    let (mut typed, _) = bench();
+    for c in tower.chars() {
+        press(&mut typed, &snapshot, None, KeyCode::Char(c));
+    }
+    // Marks that come together when what stood between them is deleted.
+    let (mut joined, _) = bench();
+    write(&mut joined, &format!("{0}b{0}b{0}b{0}b{0}", "\u{301}".repeat(4)).replace('b', "be"));
+    for _ in 0..12 {
+        press(&mut joined, &snapshot, None, KeyCode::Left);
+        press(&mut joined, &snapshot, None, KeyCode::Backspace);
+    }
+    for editor in [&mut editor, &mut typed, &mut joined] {
+        let area = screen(100, 24);
+        editor.layout(area, &snapshot);
+        let mut buf = Buffer::empty(area);
+        drawing(&snapshot, |draw| editor.render(area, &mut buf, draw, Instant::now()));
+        let raw = buf.content().iter().find(|cell| crate::text::has_hidden(cell.symbol()));
+        assert!(raw.is_none(), "{raw:?}");
+    }
+}
+
+#[test]
 fn what_fits_the_schema_is_sent_as_written_and_followed() {
     let (mut editor, snapshot) = bench();
     write(&mut editor, "{\"repo\": \"acme/api\",\n \"branch\": \"main\"}");

@@ -236,11 +236,15 @@ impl Keymap {
         binding.keys.first().map(Key::to_string)
     }
 
-    /// Keys and words for the hint line of a context, the most important first.
-    pub fn hints(&self, context: Context) -> Vec<(String, &'static str)> {
+    /// Keys and words for the hint line of a context, the most important first, of the intents that can be carried
+    /// out.
+    pub fn hints(&self, context: Context, possible: impl Fn(Intent) -> bool) -> Vec<(String, &'static str)> {
         let chain: Vec<_> = context.chain().collect();
         let in_chain = chain.iter().flat_map(|context| self.bindings.iter().filter(|b| b.row.context == *context));
-        in_chain.filter_map(|b| Some((b.keys.first()?.to_string(), b.row.hint?))).collect()
+        in_chain
+            .filter(|b| possible(b.row.intent))
+            .filter_map(|b| Some((b.keys.first()?.to_string(), b.row.hint?)))
+            .collect()
     }
 
     /// Keys and words of one context, for the help screen.

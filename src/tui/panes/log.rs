@@ -92,6 +92,11 @@ impl LogPane {
         self.view.search.field().is_some()
     }
 
+    /// True while something is searched for.
+    pub const fn searching(&self) -> bool {
+        self.view.search.field().is_some() || self.view.search.is_active()
+    }
+
     /// A key for the search field.
     pub fn text(&mut self, key: KeyEvent) {
         self.view.search.key(key);

@@ -15,7 +15,7 @@ use crate::ids::ConnectionName;
 use crate::text;
 use crate::tool::EffectClass;
 use crate::tui::Draw;
-use crate::tui::format::{latency, plural, span};
+use crate::tui::format::{by_minutes, latency, plural, span};
 use crate::tui::header::status_mark;
 use crate::tui::intent::{Effect, Intent, Question, Target};
 use crate::tui::theme::Role;
@@ -33,6 +33,17 @@ pub struct ServersPane {
     area: Rect,
     list: Rect,
     facts: Rect,
+    failure: FailureText,
+}
+
+/// Where the text of a failure stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FailureText {
+    /// Among the facts.
+    #[default]
+    Here,
+    /// In the pane beside this one, so that it need not stand twice.
+    Beside,
 }
 
 impl ServersPane {
@@ -50,6 +61,11 @@ impl ServersPane {
         let below = inside.height.saturating_sub(list);
         self.facts = if facts == 0 { Rect::ZERO } else { Rect { y: inside.y + list, height: below, ..inside } };
         self.selection.layout(&ids, list.saturating_sub(1));
+    }
+
+    /// Says where the text of a failure stands.
+    pub const fn tell_failure(&mut self, place: FailureText) {
+        self.failure = place;
     }
 
     /// The selected connection.
@@ -118,7 +134,7 @@ impl ServersPane {
         divider(buf, self.area, self.facts.y, draw.theme.style(role));
         let text = indent(Rect { y: self.facts.y + 1, height: self.facts.height - 1, ..self.facts });
         let mut n = 0;
-        for (fact, role) in facts(server, draw) {
+        for (fact, role) in facts(server, self.failure, draw) {
             for line in wrap(&text::clean(&fact), text.width) {
                 put(buf, row(text, n), &line, draw.theme.style(role));
                 n += 1;
@@ -163,13 +179,16 @@ fn columns(snapshot: &Snapshot) -> [Column; 6] {
     let longest = snapshot.servers.iter().map(|server| width(server.connection.as_str())).max().unwrap_or(0);
     let name = to_cells(longest).clamp(8, 26);
     let column = |title, width, align, rank| Column { title, width, align, rank };
+    // A reason is worth more than numbers.
+    let failures = snapshot.servers.iter().filter_map(|server| server.status.failure());
+    let what = to_cells(failures.map(|failure| width(&failure.headline)).max().unwrap_or(0)).clamp(12, 26);
     [
         column("", Width::Cells(1), Align::Left, 0),
         column("name", Width::Cells(name), Align::Left, 0),
         column("tools", Width::Cells(5), Align::Right, 2),
         column("calls", Width::Cells(6), Align::Right, 3),
         column("p50", Width::Cells(6), Align::Right, 4),
-        column("what", Width::Rest(12), Align::Left, 1),
+        column("what", Width::Rest(what), Align::Left, 0),
     ]
 }
 
@@ -212,9 +231,9 @@ fn what<'s>(server: &'s ServerView, draw: &Draw<'_>) -> Cow<'s, str> {
     }
 }
 
-fn facts(server: &ServerView, draw: &Draw<'_>) -> Vec<(String, Role)> {
+fn facts(server: &ServerView, place: FailureText, draw: &Draw<'_>) -> Vec<(String, Role)> {
     let mut facts = Vec::new();
-    if let Some(failure) = server.status.failure() {
+    if let (Some(failure), FailureText::Here) = (server.status.failure(), place) {
         facts.push((failure.headline.to_string(), Role::Failed));
         facts.extend(failure.next_step.iter().map(|step| (format!("next: {step}"), Role::Warning)));
     }
@@ -258,7 +277,7 @@ fn how(server: &ServerView, now: Timestamp) -> String {
         parts.extend(peer.pid.map(|pid| format!("pid {pid}")));
     }
     if let ConnectionStatus::Ready { since } = server.status {
-        parts.push(format!("up {}", span(now.since(since))));
+        parts.push(format!("up {}", by_minutes(now.since(since))));
     }
     parts.join(" · ")
 }

@@ -27,7 +27,7 @@ use crate::tui::widgets::panel::{Panel, divider, inner};
 use crate::tui::widgets::text_view::{Found, Line, Source, TextView};
 
 /// Lines of a failure's head, at most.
-const HEAD: u16 = 5;
+const HEAD: u16 = 10;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -106,6 +106,11 @@ impl StderrPane {
             }
         }
         Vec::new()
+    }
+
+    /// True when the failure of the selected server stands above its lines.
+    pub const fn tells_failure(&self) -> bool {
+        !self.head.is_empty()
     }
 
     /// Goes on with a search that takes long.
@@ -306,13 +311,14 @@ pub(super) fn search_advance(view: &mut TextView, lines: &dyn Source) -> Vec<Eff
 }
 
 fn search_end(view: &TextView, intent: Intent, found: Found) -> Vec<Effect> {
-    if found != Found::No {
-        return Vec::new();
+    match (found, intent) {
+        (Found::Around, Intent::PreviousMatch) => return vec![Effect::Say("on from the end".into())],
+        (Found::Around, _) => return vec![Effect::Say("on from the beginning".into())],
+        (Found::Yes | Found::Searching, _) => return Vec::new(),
+        (Found::No, _) => {}
     }
     let wanted = format!("\"{}\"", text::visible(view.search.text()));
     vec![match intent {
-        Intent::NextMatch => Effect::Say(format!("{wanted} is not below").into()),
-        Intent::PreviousMatch => Effect::Say(format!("{wanted} is not above").into()),
         Intent::NextError => Effect::Say("no error is below".into()),
         Intent::PreviousError => Effect::Say("no error is above".into()),
         _ => Effect::Complain(format!("{wanted} is nowhere here").into()),
@@ -345,7 +351,8 @@ pub(super) fn render_search(buf: &mut Buffer, area: Rect, view: &TextView, draw:
         crate::tui::widgets::cells::clear(buf, rest);
         field.render(buf, rest, draw.theme.style(Role::Text));
     } else if view.search.is_active() {
-        put(buf, line, &format!(" /{} ", text::visible(view.search.text())), draw.theme.style(Role::Match));
+        let place = view.place().map_or_else(String::new, |place| format!(" · {place}"));
+        put(buf, line, &format!(" /{}{place} ", text::visible(view.search.text())), draw.theme.style(Role::Match));
     }
 }
 
@@ -366,7 +373,7 @@ fn head(server: &ServerView, inside: Rect) -> Vec<(String, Role)> {
     let most = usize::from(HEAD.min(inside.height / 2));
     if lines.len() > most {
         lines.truncate(most);
-        // A cut is never silent; the whole text is among the facts.
+        // A cut is never silent.
         if let Some((last, _)) = lines.last_mut() {
             last.push('…');
         }

@@ -86,11 +86,22 @@ impl Modals {
         }
     }
 
+    /// The person was away: what was begun counts no more, and what decides is dead for a moment.
+    pub fn interrupt(&mut self, at: Instant) {
+        if let Some(confirm) = &mut self.confirm {
+            confirm.interrupt(at);
+        }
+        if let Some(card) = &mut self.card {
+            card.interrupt(at);
+        }
+    }
+
     /// When a layer changes by itself.
     pub fn wake_at(&self) -> Option<Instant> {
         let card = self.card.as_ref().and_then(Card::wake_at);
         let editor = self.editor.as_ref().and_then(CallEditor::wake_at);
-        card.into_iter().chain(editor).min()
+        let confirm = self.confirm.as_ref().and_then(Confirm::wake_at);
+        card.into_iter().chain(editor).chain(confirm).min()
     }
 
     /// Hands pasted text to the topmost layer, which may not want it.
@@ -118,7 +129,7 @@ impl Modals {
             card.render(screen, buf, draw, at);
         }
         if let Some(confirm) = &self.confirm {
-            confirm.render(screen, buf, draw);
+            confirm.render(screen, buf, draw, at);
         }
         if let Some(connect) = &self.connect {
             connect.render(screen, buf, draw);

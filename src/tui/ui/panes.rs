@@ -11,6 +11,7 @@ use crate::tui::frames::Motion;
 use crate::tui::intent::{Effect, Intent, Target};
 use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
+use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
     ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
 };
@@ -75,20 +76,42 @@ impl Panes {
         }
     }
 
-    /// Brings a view to the front.
+    /// Brings a view to the front, the focus on its list: what the keys do there does not depend on earlier visits.
     pub const fn show(&mut self, view: View) {
         self.view = view;
+        match view {
+            View::Servers => self.half = Half::Servers,
+            View::Tools => self.tools.to_list(),
+            View::Approvals => self.approvals.to_list(),
+            View::Calls => self.calls.to_list(),
+            View::Sessions => self.sessions.to_list(),
+            View::Log => {}
+        }
+    }
+
+    /// What Esc does, in a word, while the focus is not on the view's list.
+    pub fn way_back(&self) -> Option<&'static str> {
+        match self.focused() {
+            PaneId::Tools => self.tools.way_back(),
+            PaneId::Calls => self.calls.way_back(),
+            PaneId::Sessions => self.sessions.way_back(),
+            PaneId::Stderr if self.stderr.searching() => Some("end search"),
+            PaneId::Stderr => Some("list"),
+            PaneId::Log if self.log.searching() => Some("end search"),
+            PaneId::Grants => Some("waiting questions"),
+            PaneId::Servers | PaneId::Approvals | PaneId::Log => None,
+        }
     }
 
     /// Brings something to the front.
     pub fn show_target(&mut self, target: &Target) {
         match target {
             Target::ToolsOf(connection) => {
-                self.view = View::Tools;
+                self.show(View::Tools);
                 self.tools.show_tools_of(connection);
             }
             Target::Call(call) => {
-                self.view = View::Calls;
+                self.show(View::Calls);
                 self.calls.show_call(call);
             }
         }
@@ -103,6 +126,8 @@ impl Panes {
                 // In a narrow view both take the same place, and the one with the focus is drawn.
                 self.servers.layout(left, snapshot);
                 self.stderr.layout(right.unwrap_or(left), snapshot, self.servers.selected());
+                let beside = right.is_some() && self.stderr.tells_failure();
+                self.servers.tell_failure(if beside { FailureText::Beside } else { FailureText::Here });
             }
             View::Tools => self.tools.layout(body, snapshot),
             View::Approvals => self.approvals.layout(body, snapshot),

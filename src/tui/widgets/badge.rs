@@ -87,6 +87,14 @@ pub fn caller_long(caller: &Caller) -> String {
     }
 }
 
+/// Who decided, with one name for the person everywhere: `you (person:root)`.
+pub fn decider(decider: &str) -> String {
+    let word = |word: &str| {
+        if word == "person" || word.starts_with("person:") { format!("you ({word})") } else { word.to_owned() }
+    };
+    decider.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// The role of a call's phase.
 pub const fn phase_role(phase: &CallPhase) -> Role {
     match phase {

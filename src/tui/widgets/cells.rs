@@ -9,6 +9,7 @@ use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::text;
+use crate::tui::format;
 
 /// Writes `content` from the left of `line` (only its first row is used), cut with `…` when it does not fit.
 /// Returns the number of cells used.
@@ -83,7 +84,7 @@ pub fn wrap(content: &str, cells: u16) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in content.split_word_bounds() {
+    for word in bound(content) {
         let wide = width(word);
         if used + wide > cells && !(word == " " && used == cells) {
             if used > 0 && wide <= cells {
@@ -105,6 +106,33 @@ pub fn wrap(content: &str, cells: u16) -> Vec<String> {
         lines.push(line.trim_end().to_owned());
     }
     lines
+}
+
+/// Words and what is between them; a number stays with its unit (`12 ms`).
+fn bound(content: &str) -> Vec<&str> {
+    let mut pieces: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for piece in content.split_word_bounds() {
+        let start = at;
+        at += piece.len();
+        if piece.starts_with(|c: char| c.is_ascii_digit()) && pieces.last() == Some(&"<") {
+            pieces.pop();
+            pieces.extend(content.get(start - 1..at));
+            continue;
+        }
+        let [.., number, " "] = pieces.as_slice() else {
+            pieces.push(piece);
+            continue;
+        };
+        let joined = start.saturating_sub(number.len() + 1)..at;
+        if format::ends_in_number(number) && format::begins_with_unit(piece) {
+            pieces.truncate(pieces.len() - 2);
+            pieces.extend(content.get(joined));
+        } else {
+            pieces.push(piece);
+        }
+    }
+    pieces
 }
 
 fn hard_break(word: &str, cells: usize, (line, used): (&mut String, &mut usize), lines: &mut Vec<String>) {

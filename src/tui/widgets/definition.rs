@@ -15,6 +15,12 @@ use crate::tui::theme::Role;
 
 /// Cells of the column of labels.
 const LABEL: usize = 13;
+/// Words that a newcomer does not know.
+const LEGEND: [&str; 3] = [
+    "workers: whether a sub-agent of a seat may hold it",
+    "delivery: whether a call may have reached people",
+    "R D I O in the list: the four hints above; ! an oddity, told above",
+];
 
 /// What is known about a tool besides its entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,8 +148,13 @@ fn hint(entry: &Entry, name: HintName) -> Row {
 fn answers(entry: &Entry, rows: &mut Rows) {
     let text = |text: &str| Span::new(Role::Text, text);
     let reason = |text: &str| Span::new(Role::Dim, &format!(": {text}"));
-    let worker = if entry.worker.writes { "refused" } else { "may hold it" };
-    rows.fact("workers", &[text(worker), reason(entry.worker.reason)]);
+    let contradictory = flags(entry).contains(&Flag::Contradictory);
+    let (worker, why) = match entry.worker.writes {
+        true => ("refused", entry.worker.reason),
+        false if contradictory => ("allowed", "it says read only (and destructive: contradictory)"),
+        false => ("allowed", entry.worker.reason),
+    };
+    rows.fact("workers", &[text(worker), reason(why)]);
     let delivery = match &entry.delivery.surface {
         Some(surface) => format!("counts, on {surface}"),
         None => "does not count".to_owned(),
@@ -161,6 +172,10 @@ fn names(entry: &Entry, rows: &mut Rows) {
     rows.fact("connection", &text(entry.connection.as_str()));
     rows.fact("brought by", &text(&entry.origin.to_string()));
     rows.fact("fingerprint", &[Span::new(Role::Dim, &entry.fingerprint.to_string())]);
+    rows.plain(&[]);
+    for legend in LEGEND {
+        rows.plain(&[Span::new(Role::Dim, legend)]);
+    }
 }
 
 /// Rows being written.

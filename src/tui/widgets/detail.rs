@@ -166,6 +166,12 @@ impl Detail {
         Some(found)
     }
 
+    /// Which of the rows with a match a row is, from 1, and how many there are.
+    pub fn place(&self, search: &Search, row: usize) -> (usize, usize) {
+        let rows = (0..self.rows()).filter(|index| self.begins_in(*index, search));
+        rows.fold((0, 0), |(nth, all), index| (nth + usize::from(index <= row), all + 1))
+    }
+
     /// True when a match begins in a row; it may go on in the following ones.
     fn begins_in(&self, index: usize, search: &Search) -> bool {
         let mut text = row_text(&self.row(index));

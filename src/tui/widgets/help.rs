@@ -13,6 +13,16 @@ use crate::tui::theme::Role;
 
 const WIDTH: u16 = 72;
 
+/// What the columns of hints and the mark beside a name mean.
+const MARKS: [(&str, &str); 6] = [
+    ("R", "read only: it changes nothing"),
+    ("D", "destructive: it may delete or overwrite"),
+    ("I", "idempotent: the same call again changes nothing more"),
+    ("O", "open world: it reaches systems outside"),
+    ("✓ ✗ ?", "yes, no, nobody said"),
+    ("!", "something about it is odd: the detail says what"),
+];
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Help {
@@ -30,14 +40,18 @@ enum Entry {
 
 impl Help {
     /// Help for one context and those that it falls back to.
-    pub fn of(keymap: &Keymap, context: Context) -> Self {
+    pub fn of(keymap: &Keymap, first: Context) -> Self {
         let mut lines = Vec::new();
-        for context in std::iter::successors(Some(context), |context| context.parent()) {
+        for context in std::iter::successors(Some(first), |context| context.parent()) {
             if !lines.is_empty() {
                 lines.push(Entry::Gap);
             }
             lines.push(Entry::Heading(context.words()));
             lines.extend(keymap.rows(context).into_iter().map(|(keys, words)| Entry::Key(keys, words)));
+        }
+        if first == Context::Tools {
+            lines.extend([Entry::Gap, Entry::Heading("Marks in the list of tools")]);
+            lines.extend(MARKS.map(|(mark, words)| Entry::Key(mark.to_owned(), words)));
         }
         Self { lines, top: 0, height: 0 }
     }

@@ -11,6 +11,7 @@ use ratatui::style::Modifier;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text;
+use crate::tui::format;
 use crate::tui::theme::{Role, Theme};
 
 /// More characters than this in one cluster (a letter under a tower of marks; the longest emoji have ten) are shown escaped, one by one.
@@ -103,12 +104,32 @@ fn escape_unless_plain(c: char) -> String {
 pub fn wrap(spans: &[Span], width: usize) -> Vec<Row> {
     let mut wrapping = Wrapping { width: width.max(1), rows: Vec::new(), row: Vec::new(), used: 0 };
     for span in spans {
-        for word in span.text.split_inclusive(' ') {
+        for word in words(&span.text) {
             wrapping.word(span.role, word);
         }
     }
     wrapping.end_row();
     wrapping.rows
+}
+
+/// Words with the blanks after them; a number stays with its unit (`12 ms`), so that no row begins with a unit.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut end = after_word(rest, 0)?;
+        while format::ends_in_number(rest.get(..end)?) && format::begins_with_unit(rest.get(end..)?) {
+            end = after_word(rest, end)?;
+        }
+        let (word, left) = rest.split_at_checked(end)?;
+        rest = left;
+        Some(word)
+    })
+}
+
+/// The end of the word that begins at `from`, its blank included; `None` past the end.
+fn after_word(text: &str, from: usize) -> Option<usize> {
+    let word = text.get(from..)?.split_inclusive(' ').next()?;
+    Some(from + word.len())
 }
 
 /// Sets items side by side with `between` after each but the last of a row, whole items only: one that does not fit
@@ -269,14 +290,15 @@ pub fn clock(duration: std::time::Duration) -> String {
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
 }
 
-/// How long something took: `412 ms`, `3.2 s`, `4 min 05`, `2 h 04`.
+/// How long something took: `<1 ms`, `412 ms`, `3.2 s`, `4 min 05 s`, `2 h 04 min`.
 pub fn took(duration: std::time::Duration) -> String {
     let (millis, seconds) = (duration.as_millis(), duration.as_secs());
     match seconds {
+        0 if millis == 0 => "<1 ms".to_owned(),
         0 => format!("{millis} ms"),
         1..60 => format!("{seconds}.{} s", millis / 100 % 10),
-        60..3600 => format!("{} min {:02}", seconds / 60, seconds % 60),
-        _ => format!("{} h {:02}", seconds / 3600, seconds / 60 % 60),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
     }
 }
 
@@ -304,13 +326,31 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_never_parted_from_its_unit() {
+        let text = "waited 1 min 02 s, ran 3 ms, up <1 min";
+        for width in 10..30 {
+            let rows: Vec<String> =
+                wrap(&[Span::new(Role::Text, text)], width).iter().map(|row| row_text(row)).collect();
+            let of_cells = crate::tui::widgets::cells::wrap(text, u16::try_from(width).unwrap());
+            for row in rows.iter().chain(&of_cells) {
+                assert!(
+                    !["min", "s,", "ms"].iter().any(|unit| row.starts_with(unit)),
+                    "{width}: {rows:?} {of_cells:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn durations_read_well() {
         let seconds = std::time::Duration::from_secs;
         assert_eq!(clock(seconds(18)), "0:18");
         assert_eq!(clock(seconds(3723)), "1:02:03");
         assert_eq!(took(std::time::Duration::from_millis(412)), "412 ms");
         assert_eq!(took(std::time::Duration::from_millis(3240)), "3.2 s");
-        assert_eq!(took(seconds(7440)), "2 h 04");
+        assert_eq!(took(seconds(62)), "1 min 02 s");
+        assert_eq!(took(seconds(7440)), "2 h 04 min");
+        assert_eq!(took(std::time::Duration::ZERO), "<1 ms");
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use crate::text;
 use crate::tui::theme::{Role, Theme};
 
 /// How long a message stands.
-const SHOWN: Duration = Duration::from_secs(4);
+const SHOWN: Duration = Duration::from_secs(5);
 /// Lines that an error may take.
 const ERROR_LINES: u16 = 3;
 /// Keys in a hint line, help not counted.
@@ -142,6 +142,7 @@ mod tests {
         assert_eq!(drawn(&bar, 60), "saved");
         assert!(!bar.expire(start + Duration::from_secs(1)));
         bar.complain("the engine is busy".into());
+        assert!(!bar.expire(start + Duration::from_millis(4_999)));
         assert!(bar.expire(start + Duration::from_secs(5)));
         assert_eq!(drawn(&bar, 60), "✕ the engine is busy");
         assert!(bar.acknowledge());

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::cells::{put, put_window, row, to_cells, width};
@@ -43,6 +43,8 @@ pub trait Source {
 pub enum Found {
     /// It is on the screen.
     Yes,
+    /// It is on the screen, and the search went on from the other end.
+    Around,
     /// There is none in that direction.
     No,
     /// There are too many lines for one step: [`TextView::advance`] goes on.
@@ -56,8 +58,19 @@ struct Hunt {
     forward: bool,
     /// The next line when going forward, the one after the next when going back.
     at: u64,
-    /// Where to turn round and look forward from, when nothing is found going back.
-    turn: Option<u64>,
+    /// Where to go on when nothing is found up to the end.
+    turn: Option<Turn>,
+    /// It went on there.
+    around: bool,
+}
+
+/// Where a search goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    /// Forward from a line.
+    Forward(u64),
+    /// From the beginning or the end, in the same direction.
+    Around,
 }
 
 /// Lines that one step of a search looks at: some milliseconds.
@@ -92,6 +105,8 @@ pub struct TextView {
     /// The error that was jumped to.
     error_at: Option<u64>,
     hunt: Option<Hunt>,
+    /// Which match is shown, and of how many.
+    place: Option<(usize, usize)>,
     rows: Vec<Row>,
     width: u16,
     height: u16,
@@ -109,6 +124,7 @@ impl Default for TextView {
             match_at: None,
             error_at: None,
             hunt: None,
+            place: None,
             rows: Vec::new(),
             width: 0,
             height: 0,
@@ -164,7 +180,8 @@ impl TextView {
             return Found::Yes;
         }
         let from = self.below(source);
-        self.hunt = Some(Hunt { intent: Intent::Submit, forward: false, at: from, turn: Some(from) });
+        let turn = Some(Turn::Forward(from));
+        self.hunt = Some(Hunt { intent: Intent::Submit, forward: false, at: from, turn, around: false });
         self.advance(source)
     }
 
@@ -179,7 +196,9 @@ impl TextView {
             (None, true) => self.top.0,
             (None, false) => self.below(source),
         };
-        self.hunt = Some(Hunt { intent, forward, at, turn: None });
+        // Errors are gone through in order, matches round and round.
+        let turn = (!errors).then_some(Turn::Around);
+        self.hunt = Some(Hunt { intent, forward, at, turn, around: false });
         self.advance(source)
     }
 
@@ -194,7 +213,10 @@ impl TextView {
                 false if hunt.at.min(end) > first => hunt.at.min(end) - 1,
                 _ => {
                     let Some(turn) = hunt.turn.take() else { return Found::No };
-                    hunt = Hunt { forward: true, at: turn, ..hunt };
+                    hunt = match turn {
+                        Turn::Forward(at) => Hunt { forward: true, at, ..hunt },
+                        Turn::Around => Hunt { at: if hunt.forward { first } else { end }, around: true, ..hunt },
+                    };
                     continue;
                 }
             };
@@ -207,11 +229,33 @@ impl TextView {
             if found {
                 *(if errors { &mut self.error_at } else { &mut self.match_at }) = Some(sequence);
                 self.bring(sequence, source);
-                return Found::Yes;
+                if !errors {
+                    self.count(sequence, source);
+                }
+                return if hunt.around { Found::Around } else { Found::Yes };
             }
         }
         self.hunt = Some(hunt);
         Found::Searching
+    }
+
+    /// Counts the matches, where that is done in one step.
+    fn count(&mut self, found: u64, source: &dyn Source) {
+        let (first, end) = (source.first(), source.end());
+        self.place = None;
+        if end.saturating_sub(first) > u64::from(STEP) {
+            return;
+        }
+        let matches = |sequence: &u64| source.text(*sequence).is_some_and(|text| self.search.is_in(&text));
+        let before = (first..found).filter(matches).count();
+        let after = (found + 1..end).filter(matches).count();
+        self.place = Some((before + 1, before + 1 + after));
+    }
+
+    /// Which match is shown, of how many there were when it was looked for: `3 of 12`.
+    pub fn place(&self) -> Option<String> {
+        let (nth, all) = self.place.filter(|_| self.search.is_active() && self.match_at.is_some())?;
+        Some(format!("{nth} of {all}"))
     }
 
     /// What is being searched for, while a search needs more steps.
@@ -311,7 +355,11 @@ impl TextView {
             0..line.text.len()
         };
         let marks = self.search.places(&line.text);
-        let spans = styled(&line.text, &range, &marks, (style, style.patch(theme.style(Role::Match))));
+        let mut matched = style.patch(theme.style(Role::Match));
+        if self.match_at == Some(sequence) {
+            matched = matched.add_modifier(Modifier::BOLD | Modifier::UNDERLINED);
+        }
+        let spans = styled(&line.text, &range, &marks, (style, matched));
         let shown = range.len();
         let cut = !self.wrap && shown > 0 && width(&line.text) > self.left + usize::from(place.width);
         let room = place.width.saturating_sub(u16::from(cut));

@@ -106,9 +106,21 @@ fn search_finds_upwards_first_and_goes_on_in_both_directions() {
     }
     assert_eq!(view.submit_search(&lines), Found::Yes);
     assert_eq!(after(&mut view, &[], &lines), ["line 48", "line 49", "line 50"]);
-    assert_eq!(view.find(Intent::NextMatch, &lines), Found::No);
+    assert_eq!(view.place().as_deref(), Some("11 of 11"));
+    assert_eq!(view.find(Intent::NextMatch, &lines), Found::Around);
+    assert_eq!((view.match_at, view.place().as_deref()), (Some(4), Some("1 of 11")), "on from the beginning");
+    assert_eq!(view.find(Intent::PreviousMatch, &lines), Found::Around, "on from the end");
     assert_eq!([0; 2].map(|_| view.find(Intent::PreviousMatch, &lines)), [Found::Yes; 2]);
-    assert_eq!(view.match_at, Some(47));
+    assert_eq!((view.match_at, view.place().as_deref()), (Some(47), Some("9 of 11")));
+    assert_eq!(view.find(Intent::NextError, &lines), Found::No, "errors are gone through in order");
+    view.layout(AREA, &lines);
+    let mut buf = Buffer::empty(AREA);
+    view.render(&mut buf, AREA, &lines, &Theme::plain());
+    let bold = |y: u16| buf[(2, y)].modifier.contains(ratatui::style::Modifier::BOLD);
+    let row = shown(&view, &lines).iter().position(|line| line == "line 47").unwrap();
+    let bolds: Vec<bool> = (0..3).map(bold).collect();
+    assert_eq!(bolds.iter().position(|bold| *bold), Some(row), "the current match stands out among the others");
+    assert_eq!(bolds.iter().filter(|bold| **bold).count(), 1);
     let mut buf = Buffer::empty(AREA);
     view.layout(AREA, &lines);
     view.render(&mut buf, AREA, &lines, &Theme::plain());

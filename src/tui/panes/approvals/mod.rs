@@ -70,6 +70,11 @@ impl ApprovalsPane {
         self.grants.layout(area, snapshot);
     }
 
+    /// Shows what waits.
+    pub const fn to_list(&mut self) {
+        self.page = Page::Waiting;
+    }
+
     /// What it shows.
     pub const fn page(&self) -> Page {
         self.page

@@ -69,7 +69,7 @@ fn facts(call: &CallView, width: usize) -> Vec<Row> {
         fact("policy", &[text(decision.as_str()), Span::new(Role::Dim, &format!("  {by}"))]);
     }
     if let Some(decider) = &call.decider {
-        fact("decided", &[text(&format!("by {decider}"))]);
+        fact("decided", &[text(&format!("by {}", badge::decider(decider)))]);
     }
     if let Some(time) = times(call) {
         fact("time", &[text(&time)]);
@@ -80,8 +80,8 @@ fn facts(call: &CallView, width: usize) -> Vec<Row> {
 fn times(call: &CallView) -> Option<String> {
     let elapsed = call.elapsed?;
     Some(match call.ran {
-        Some(ran) => format!("{} in all, {} at the server", took(elapsed), took(ran)),
-        None => format!("{} in all", took(elapsed)),
+        Some(ran) => format!("waited {}, ran {}", took(elapsed.saturating_sub(ran)), took(ran)),
+        None => format!("waited {}, did not run", took(elapsed)),
     })
 }
 

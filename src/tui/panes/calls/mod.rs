@@ -7,6 +7,7 @@ mod about;
 mod tests;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -33,7 +34,7 @@ const COLUMNS: [Column; 6] = [
     Column::stays("time", 8),
     Column::grows("tool", 14),
     Column::stays("phase", 10),
-    Column::number("elapsed", 8),
+    Column::number("took", 8),
     Column::drops("class", 11),
     Column::drops("who", 10),
 ];
@@ -52,6 +53,8 @@ pub struct CallsPane {
     pick: Selection<CallId>,
     /// The newest call is selected as it arrives.
     follow: bool,
+    /// Selected as soon as it is listed, unless the person goes elsewhere first.
+    wanted: Option<CallId>,
     detail: Detail,
     /// What the detail was made from.
     made: Option<(Arc<CallView>, usize)>,
@@ -67,6 +70,7 @@ impl Default for CallsPane {
             rows: Vec::new(),
             pick: Selection::default(),
             follow: true,
+            wanted: None,
             detail: Detail::default(),
             made: None,
         }
@@ -80,6 +84,9 @@ impl CallsPane {
         self.split = Split::of(area, self.focus);
         let terms = self.filter.terms();
         self.rows = snapshot.calls.iter().rev().filter(|call| passes(call, &terms)).cloned().collect();
+        if let Some(wanted) = self.wanted.take_if(|wanted| self.rows.iter().any(|call| call.id == *wanted)) {
+            self.pick.select(wanted);
+        }
         if let (true, Some(newest)) = (self.follow, self.rows.first()) {
             self.pick.select(newest.id.clone());
         }
@@ -93,7 +100,18 @@ impl CallsPane {
         self.filter.keep();
         self.filter.clear();
         self.follow = false;
-        self.pick.select(call.clone());
+        self.focus = Focus::List;
+        self.wanted = Some(call.clone());
+    }
+
+    /// Gives the list the focus.
+    pub const fn to_list(&mut self) {
+        self.focus = Focus::List;
+    }
+
+    /// What Esc does, in a word, while the detail has the focus.
+    pub fn way_back(&self) -> Option<&'static str> {
+        (self.focus == Focus::Detail).then_some("list")
     }
 
     /// Acts on what the person means.
@@ -143,12 +161,12 @@ impl CallsPane {
                 self.filter.begin();
             }
             Intent::CycleClass => self.filter.cycle("class", &CLASSES),
-            Intent::Follow => self.follow = !self.follow,
+            Intent::Follow => (self.follow, self.wanted) = (!self.follow, None),
             Intent::CancelCall => return self.cancel(snapshot),
             _ if self.focus == Focus::Detail => self.detail.apply(intent),
             _ => {
                 if self.pick.apply(intent, &self.ids()) {
-                    self.follow = intent == Intent::Top;
+                    (self.follow, self.wanted) = (intent == Intent::Top, None);
                 }
             }
         }
@@ -275,15 +293,25 @@ fn is_same(one: &Arc<CallView>, other: &Arc<CallView>) -> bool {
 
 fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {
     let text = |role, text: &str| vec![Span::new(role, text)];
-    let elapsed = call.elapsed.unwrap_or_else(|| draw.now.since(call.at));
+    // What it took at the server, else how long it waited or has been going on.
+    let (time, role) = match (call.ran, call.elapsed) {
+        (Some(ran), _) => (ran, Role::Text),
+        (None, elapsed) => (elapsed.unwrap_or_else(|| draw.now.since(call.at)), Role::Dim),
+    };
     vec![
         text(Role::Dim, &call.at.time_of_day(draw.zone, Precision::Seconds)),
         text(Role::Text, &call.name),
         text(badge::phase_role(&call.phase), call.phase.word()),
-        text(Role::Text, &took(elapsed)),
+        text(role, &short(time)),
         call.class.map_or_else(Row::new, |class| vec![badge::class(class)]),
         text(Role::Text, badge::caller_short(&call.caller)),
     ]
+}
+
+/// A time that fits its column: by the second up to a minute, then by the minute.
+fn short(time: Duration) -> String {
+    let seconds = time.as_secs();
+    if seconds < 60 { took(time) } else { format!("{} min", seconds / 60) }
 }
 
 fn passes(call: &CallView, terms: &[Term]) -> bool {

@@ -76,10 +76,24 @@ fn a_call_that_is_not_there_yet_is_shown_when_it_comes() {
     let mut all = calls();
     let newest = all.calls.pop().unwrap();
     pane.layout(screen(120, 40), &all);
+    pane.apply(Intent::Down, &all);
+    pane.apply(Intent::Next, &all);
     pane.show_call(&newest.id);
-    all.calls.push(newest);
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&id(6)));
+    let other = Arc::new(CallView { id: id(9), ..(*newest).clone() });
+    all.calls.extend([newest, other]);
+    let text = shown(&mut pane, &all, (120, 40));
+    assert_eq!(pane.pick.id(), Some(&id(6)), "{text}");
+    assert!(text.contains("audit why          │\n") && text.contains("c0000000006)"), "with its detail: {text}");
+    pane.apply(Intent::Down, &all);
+    assert_eq!(pane.pick.id(), Some(&id(5)), "the list has the keys");
+
+    pane.show_call(&id(77));
+    pane.layout(screen(120, 40), &all);
+    pane.apply(Intent::Bottom, &all);
+    all.calls.push(Arc::new(CallView { id: id(77), ..(*all.calls[0]).clone() }));
+    pane.layout(screen(120, 40), &all);
+    assert_eq!(pane.pick.id(), Some(&id(1)), "somebody who has gone elsewhere stays there");
 }
 
 #[test]
@@ -107,7 +121,7 @@ fn opening_a_waiting_call_opens_its_card_and_any_other_its_detail() {
     pane.apply(Intent::Bottom, &all);
     assert_eq!(pane.apply(Intent::Open, &all), []);
     let text = shown(&mut pane, &all, (80, 24));
-    for words in ["audit why c0000000001", "main was at 9f2c", "secrets replaced", "by person", "config.yaml:7"] {
+    for words in ["audit why c0000000001", "main was at 9f2c", "secrets replaced", "by you (person)", "config.yaml:7"] {
         assert!(text.contains(words), "{words}\n{text}");
     }
     pane.apply(Intent::Back, &all);

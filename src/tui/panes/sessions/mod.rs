@@ -114,6 +114,19 @@ impl SessionsPane {
         effects
     }
 
+    /// Gives the keys to the list.
+    pub const fn to_list(&mut self) {
+        self.focus = Focus::List;
+    }
+
+    /// What Esc does, in a word, while the detail has the keys.
+    pub const fn way_back(&self) -> Option<&'static str> {
+        match self.focus {
+            Focus::List => None,
+            Focus::Detail => Some("list"),
+        }
+    }
+
     fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
         let complain = |words: String| Some(Effect::Complain(words.into()));
         let seat = self.pick.id()?.seat();

@@ -31,6 +31,14 @@ pub(super) enum ItemId {
 }
 
 impl Item {
+    /// Its name, as far as it has one.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Tool(entry) => &entry.name,
+            Self::Rejected(_) => "",
+        }
+    }
+
     pub(super) fn id(&self) -> ItemId {
         match self {
             Self::Tool(entry) => ItemId::Tool(entry.name.clone()),
@@ -108,8 +116,20 @@ fn rejected_passes(rejected: &Rejected, term: &Term) -> bool {
     }
 }
 
-/// The cells of a row: name, class, the four hints.
-pub(super) fn cells(item: &Item, draw: &Draw<'_>) -> Vec<Row> {
+/// The cells of a row: name, server where there is a column for it, class, the four hints.
+pub(super) fn cells(item: &Item, with_server: bool, draw: &Draw<'_>) -> Vec<Row> {
+    let mut cells = cells_of(item, draw);
+    if with_server {
+        let server = match item {
+            Item::Tool(entry) => entry.server.as_str(),
+            Item::Rejected(rejected) => rejected.server.as_str(),
+        };
+        cells.insert(1, vec![Span::new(Role::Dim, server)]);
+    }
+    cells
+}
+
+fn cells_of(item: &Item, draw: &Draw<'_>) -> Vec<Row> {
     match item {
         Item::Tool(entry) => tool_cells(entry, draw),
         Item::Rejected(rejected) => {

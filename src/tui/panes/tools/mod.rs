@@ -24,21 +24,30 @@ use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
-use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::cells::{to_cells, width as cells_of};
 use crate::tui::widgets::definition::{self, Around};
 use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put};
 use crate::tui::widgets::table::{Column, Selection};
 use listing::{Item, ItemId};
 
-const COLUMNS: [Column; 6] = [
-    Column::grows("name", 14),
-    Column::stays("class", 11),
-    Column::drops("R", 1),
-    Column::drops("D", 1),
-    Column::drops("I", 1),
-    Column::drops("O", 1),
-];
+/// Cells of the column of servers.
+const SERVER: u16 = 12;
+
+/// The columns; that of the servers only where there are several and the names leave room for it.
+fn columns(rows: &[Item], catalog: &Catalog, width: u16) -> Vec<Column> {
+    let mut servers = catalog.entries().iter().map(|entry| &entry.server);
+    let first = servers.next();
+    let several = servers.any(|server| Some(server) != first);
+    let longest = rows.iter().map(|item| cells_of(item.name())).max().unwrap_or(0);
+    let mut columns = vec![Column::grows("name", 14)];
+    if several && usize::from(width) >= longest + usize::from(SERVER) + 27 {
+        columns.push(Column::stays("server", SERVER));
+    }
+    columns.push(Column::stays("class", 11));
+    columns.extend(["R", "D", "I", "O"].map(|hint| Column::drops(hint, 1)));
+    columns
+}
 
 /// What the detail shows of a tool.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -103,6 +112,20 @@ impl ToolsPane {
         self.filter.clear();
         self.filter.set("server", Some(connection.as_str()));
         self.focus = Focus::List;
+    }
+
+    /// Gives the list the focus.
+    pub const fn to_list(&mut self) {
+        self.focus = Focus::List;
+    }
+
+    /// What Esc does, in a word, while the detail has the focus.
+    pub const fn way_back(&self) -> Option<&'static str> {
+        match (self.focus, self.page) {
+            (Focus::List, _) => None,
+            (Focus::Detail, Page::About) => Some("list"),
+            (Focus::Detail, Page::Schema) => Some("close schema"),
+        }
     }
 
     /// Acts on what the person means.
@@ -264,11 +287,16 @@ impl ToolsPane {
             return empty(buf, inside, texts, draw);
         }
         let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
+        let columns = columns(&self.rows, catalog, inside.width);
+        let several = columns.iter().any(|column| column.title == "server");
         let lines: Vec<Line> = visible
             .iter()
-            .map(|item| Line { cells: listing::cells(item, draw), selected: self.pick.id() == Some(&item.id()) })
+            .map(|item| Line {
+                cells: listing::cells(item, several, draw),
+                selected: self.pick.id() == Some(&item.id()),
+            })
             .collect();
-        table(buf, inside, (&COLUMNS, &lines), draw);
+        table(buf, inside, (&columns, &lines), draw);
     }
 
     fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {

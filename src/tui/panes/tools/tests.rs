@@ -142,6 +142,19 @@ fn the_detail_tells_value_and_source_of_every_hint() {
 }
 
 #[test]
+fn a_contradictory_tool_says_why_a_worker_may_hold_it() {
+    let (mut pane, mut all) = (ToolsPane::default(), catalogue());
+    let mut odd = crate::tui::card::fixtures::delete_branch();
+    odd.flags = vec![crate::tool::Flag::Contradictory];
+    odd.worker = crate::tool::worker::SharedWrite { writes: false, reason: "read only" };
+    all.catalog = Arc::new(Catalog::new(vec![Arc::new(odd)], Vec::new()));
+    let text = shown(&mut pane, &all, (140, 40));
+    for words in ["allowed: it says read only (and destructive:", "contradictory)", "workers: whether a sub-agent"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
 fn the_schema_is_shown_whole_and_left_again() {
     let (mut pane, all) = (ToolsPane::default(), catalogue());
     pane.layout(screen(80, 30), &all);

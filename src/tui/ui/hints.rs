@@ -1,0 +1,45 @@
+//! The keys of the hint line: of the pane with the focus, and only those that do something now.
+
+use super::Ui;
+use crate::engine::snapshot::Snapshot;
+use crate::tui::intent::Intent;
+use crate::tui::keymap::Context;
+
+impl Ui {
+    /// The keys that do something where the focus is.
+    pub(super) fn hints(&self, snapshot: &Snapshot) -> Vec<(String, &'static str)> {
+        let context = self.context();
+        let nothing_waits = snapshot.approvals.is_empty() && snapshot.stopped_seats.is_empty();
+        let possible = |intent: Intent| {
+            let fixed = snapshot.read_only && changes(context, intent);
+            let idle = context == Context::Approvals && nothing_waits && intent != Intent::Grants;
+            !(fixed || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
+        };
+        let mut hints = self.keymap.hints(context, possible);
+        let in_pane = self.modals.is_empty() && !self.panes.typing();
+        if let Some(words) = self.panes.way_back().filter(|_| in_pane) {
+            let key = |context, intent| self.keymap.key_for(context, intent);
+            hints.retain(|(_, hint)| *hint != words);
+            hints.splice(0..0, key(Context::Global, Intent::Back).map(|key| (key, words)));
+            if matches!(context, Context::Tools | Context::Calls) {
+                hints.splice(0..0, key(Context::List, Intent::Down).map(|key| (key, "scroll")));
+            }
+        }
+        hints
+    }
+}
+
+/// True for what `--read-only` does not allow.
+const fn changes(context: Context, intent: Intent) -> bool {
+    match intent {
+        Intent::Restart
+        | Intent::ToggleEnabled
+        | Intent::Revoke
+        | Intent::StopSeat
+        | Intent::ReleaseSeat
+        | Intent::DenyAll
+        | Intent::CancelCall => true,
+        Intent::Open => matches!(context, Context::Tools),
+        _ => false,
+    }
+}
