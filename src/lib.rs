@@ -14,6 +14,7 @@
 //! | [`engine`] | connections, gate, approvals, calls, audit, and the snapshot that everybody reads |
 //! | [`surface`] | what agents reach over HTTP: sessions, tokens, tools as they are offered |
 //! | [`tui`] | the screen |
+//! | [`howto`] | lines to paste for connecting an agent: pure, for screen and shell |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |
 //!
 //! # Invariants
@@ -43,6 +44,7 @@ pub mod clock;
 pub mod config;
 pub mod demo;
 pub mod engine;
+pub mod howto;
 pub mod ids;
 pub mod logging;
 pub mod org;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Exit, Global, complain, print, token};
 use crate::config::expand::ProcessEnvironment;
 use crate::engine::state_dir::StateDir;
-use crate::surface::howto;
+use crate::howto;
 use crate::surface::relay::{self, Target};
 
 /// Relays until standard input closes.

@@ -26,6 +26,8 @@ use crate::engine::snapshot::LogLevel;
 const QUIET: Duration = Duration::from_millis(200);
 /// and no later than this after the first change.
 const LATEST: Duration = Duration::from_secs(1);
+/// A text that is the beginning of the one before is read once more after this long.
+const HALF_WRITTEN: Duration = Duration::from_secs(2);
 
 /// Watches the file of `source` and hands every change to the engine, until it ends. `text` is what the engine was
 /// started with, `known` what was said about it. Returns at once for the demo, which cannot change.
@@ -39,11 +41,12 @@ pub async fn watch(source: Source, text: Arc<str>, known: Arc<Loaded>, engine: H
     loop {
         // At first as well: the file may have changed since it was read.
         watched.follow(path)?;
-        let read = {
-            let source = source.clone();
-            tokio::task::spawn_blocking(move || config::read_text(&source))
-        };
-        let read = read.await.map_err(|error| error.to_string())?;
+        let mut read = read_now(&source).await?;
+        if read.as_ref().is_ok_and(|text| may_be_half(&follower.good, text)) {
+            // What is missing at the end can be a rule that asks: a slow writer gets the time to finish.
+            sleep(HALF_WRITTEN).await;
+            read = read_now(&source).await?;
+        }
         if let Some(reload) = follower.look(&source, read)
             && engine.reload(reload).await.is_err()
         {
@@ -51,6 +54,11 @@ pub async fn watch(source: Source, text: Arc<str>, known: Arc<Loaded>, engine: H
         }
         watched.quiet().await;
     }
+}
+
+async fn read_now(source: &Source) -> Result<Result<String, Vec<Diagnostic>>, String> {
+    let source = source.clone();
+    tokio::task::spawn_blocking(move || config::read_text(&source)).await.map_err(|error| error.to_string())
 }
 
 /// Keeps an engine at what the configuration file says, and says so where it cannot. For a task of its own.
@@ -108,6 +116,11 @@ impl Follower {
             }
         }
     }
+}
+
+/// Whether `now` is the beginning of `before`: as after lines were deleted at its end, and as while it is written.
+fn may_be_half(before: &str, now: &str) -> bool {
+    now.len() < before.len() && before.starts_with(now)
 }
 
 /// The line at which `now` looks like a part of `before` that is still being written; `None` when it does not.
@@ -256,6 +269,14 @@ mod tests {
         let missing = || config::read_text(&Source::File("/nowhere/config.yaml".into()));
         assert!(matches!(follower.look(&source(), missing()), Some(Reload::Invalid { .. })));
         assert!(follower.look(&source(), missing()).is_none(), "told once");
+    }
+
+    #[test]
+    fn a_beginning_of_the_text_may_be_half_of_it() {
+        for (now, half) in [(GOOD, false), ("", true), ("name: Acme\n", true), ("name: Other\n", false)] {
+            assert_eq!(may_be_half(GOOD, now), half, "{now:?}");
+        }
+        assert!(!may_be_half("name: Acme\n", GOOD), "longer");
     }
 
     #[test]

@@ -207,6 +207,12 @@ impl Writer {
 
     fn report(&self, shared: &Shared, key: &Key, report: &CallReport) -> Vec<u8> {
         if let Some(output) = &report.output {
+            if let Some(note) = &report.note {
+                // What a person changed is said first: the result is not of what was asked for.
+                let mut content = vec![json!({"type": "text", "text": &**note})];
+                content.extend(output.content.iter().cloned());
+                return self.result(&content, output.structured.as_ref(), output.is_error);
+            }
             return self.result(&output.content, output.structured.as_ref(), output.is_error);
         }
         let gone = || shared.handle.catalog().borrow().find(&key.tool).is_none();

@@ -8,7 +8,6 @@
 mod admit;
 mod call;
 mod envelope;
-pub mod howto;
 mod http;
 mod listen;
 mod live;

@@ -155,7 +155,6 @@ impl Session {
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
-            waiting: self.waiting.load(Ordering::Relaxed),
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The questions about the desk that are no approvals: stop a seat, release it, revoke a grant, deny everything. Each
-//! says what a yes does before it does it. The card and the approvals view ask them.
+//! says what a yes does before it does it. The card and the approvals and sessions views ask them.
 
 use super::format::plural;
 use super::intent::{Effect, Question};
@@ -11,12 +11,16 @@ impl Question {
     /// Whether to stop a seat.
     pub fn stop_seat(seat: &SeatHandle, snapshot: &Snapshot) -> Self {
         let waiting = snapshot.approvals.iter().filter(|approval| approval.caller.seat() == Some(seat)).count();
-        let queue =
-            if waiting == 0 { String::new() } else { format!("Its {} are denied. ", plural(waiting, "waiting call")) };
+        let queue = match waiting {
+            0 => String::new(),
+            1 => "Its waiting call is denied. ".to_owned(),
+            more => format!("Its {more} waiting calls are denied. "),
+        };
         Self {
             title: format!("Stop seat {seat}?").into(),
             detail: format!(
-                "{queue}Every further call of this seat is refused until somebody releases it in the approvals view."
+                "{queue}Every further call of this seat is refused until somebody releases it in the approvals or \
+                 sessions view."
             )
             .into(),
             yes: Box::new(Effect::Send(Command::StopSeat(seat.clone()))),

@@ -10,11 +10,14 @@ use ratatui::style::Style;
 use super::Draw;
 use super::format::plural;
 use super::panes::View;
-use super::widgets::cells::{put_spans, to_cells, width};
+use super::widgets::cells::{put_spans, to_cells, width, wrap};
 use crate::clock::Precision;
 use crate::engine::snapshot::{AuditHealth, Snapshot};
 use crate::engine::status::ConnectionStatus;
 use crate::tui::theme::Role;
+
+/// From this height on a banner may take two lines.
+const ROOMY: u16 = 20;
 
 /// The glyph and the role of a status.
 pub const fn status_mark(status: &ConnectionStatus) -> (&'static str, Role) {
@@ -85,14 +88,23 @@ pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View
     put_at(buf, line, 0, &spans);
 }
 
-/// What must not be overlooked, as one line; `None` when there is nothing.
-pub fn banner(snapshot: &Snapshot) -> Option<String> {
-    match &snapshot.audit {
-        AuditHealth::Good => None,
-        AuditHealth::Broken { reason } => {
-            Some(format!(" AUDIT BROKEN: only proven reads run. {}", crate::text::clean(reason)))
+/// What must not be overlooked, in one line, or in two where the screen is high enough; nothing when there is nothing.
+pub fn banner(snapshot: &Snapshot, screen: Rect) -> (Role, Vec<String>) {
+    let (role, words) = match (&snapshot.audit, &snapshot.listener_problem) {
+        (AuditHealth::Broken { reason }, _) => {
+            (Role::Alert, format!("AUDIT BROKEN: only proven reads run. {}", crate::text::clean(reason)))
         }
+        (AuditHealth::Good, Some(problem)) => (Role::Warning, format!("NO LISTENER: {}", crate::text::clean(problem))),
+        (AuditHealth::Good, None) => return (Role::Warning, Vec::new()),
+    };
+    let mut rows = wrap(&words, screen.width.saturating_sub(2).max(1));
+    let most = if screen.height < ROOMY { 1 } else { 2 };
+    if rows.len() > most {
+        // Drawn as far as it goes, with the mark of what is cut.
+        let rest: Vec<String> = rows.split_off(most - 1).iter().map(|row| row.trim_end().to_owned()).collect();
+        rows.push(rest.join(" "));
     }
+    (role, rows)
 }
 
 /// The window's title.
@@ -135,8 +147,12 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         right.push(("stopping  ".to_owned(), style(Role::Warning)));
     }
     if detail == Detail::Full {
-        let listener = snapshot.listener.as_deref().map_or("listener off".into(), crate::text::visible);
-        right.push((format!("{listener}   "), style(Role::Dim)));
+        let (role, listener) = match (&snapshot.listener, &snapshot.listener_problem) {
+            (Some(address), _) => (Role::Dim, crate::text::visible(address)),
+            (None, Some(_)) => (Role::Warning, "no listener".into()),
+            (None, None) => (Role::Dim, "listener off".into()),
+        };
+        right.push((format!("{listener}   "), style(role)));
     }
     right.push((draw.now.time_of_day(draw.zone, Precision::Minutes), style(Role::Text)));
     (left, counts(draw, detail), loud, right)

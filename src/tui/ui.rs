@@ -179,9 +179,16 @@ impl Ui {
     fn render_view(&self, buf: &mut Buffer, regions: &Regions, draw: &Draw<'_>, at: Instant) {
         header::render(buf, regions.header, draw);
         header::render_views(buf, regions.views, draw, self.view());
-        if let Some(banner) = header::banner(draw.snapshot) {
-            buf.set_style(regions.banner.intersection(buf.area), draw.theme.style(Role::Alert));
-            put(buf, regions.banner, &banner, draw.theme.style(Role::Alert));
+        let (role, banner) = header::banner(draw.snapshot, self.screen);
+        buf.set_style(regions.banner.intersection(buf.area), draw.theme.style(role));
+        for (n, words) in (0..).zip(&banner) {
+            let line = row(regions.banner, n);
+            put(
+                buf,
+                Rect { x: line.x + 1, width: line.width.saturating_sub(1), ..line },
+                words,
+                draw.theme.style(role),
+            );
         }
         self.panes.render(buf, &Draw { focused: self.modals.is_empty(), ..*draw });
         // Other layers than help show their keys themselves, dim while they are dead.
@@ -212,7 +219,7 @@ impl Ui {
     }
 
     fn regions(&self, snapshot: &Snapshot) -> Option<Regions> {
-        Regions::of(self.screen, u16::from(header::banner(snapshot).is_some()))
+        Regions::of(self.screen, to_cells(header::banner(snapshot, self.screen).1.len()))
     }
 
     fn context(&self) -> Context {

@@ -105,7 +105,7 @@ fn a_panic_behind_the_screen_leaves_the_screen_alone_and_is_said_at_the_end() {
         command.env("CREWLET_PANIC", "task");
     });
     pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
-    pty.keys("5");
+    pty.keys("6");
     pty.until("the panic in the log", |screen| screen.contains("panic  thread="));
     pty.keys("q");
     let end = pty.end();

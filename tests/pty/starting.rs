@@ -84,7 +84,7 @@ fn a_copy_goes_to_the_terminals_clipboard_where_there_is_one() {
             command.env("TERM", term);
         });
         pty.until("the demo servers", |screen| screen.contains("4 ready"));
-        pty.keys("5");
+        pty.keys("6");
         pty.shows("server_starting");
         pty.keys("c");
         pty.shows(if sent { "sent to the clipboard" } else { "has no clipboard" });

@@ -51,7 +51,7 @@ fn a_card_waits_until_no_key_came_for_two_seconds() {
 
 #[test]
 fn a_card_takes_the_focus_from_no_text_field_and_no_modal() {
-    for keys in [&["5", "/"][..], &["?"], &["e"]] {
+    for keys in [&["6", "/"][..], &["?"], &["e"]] {
         let mut screen = Screen::new(SIZE, sample::calm());
         screen.press(keys);
         screen.publish(|snapshot| asks(snapshot, 7));
@@ -311,7 +311,7 @@ fn a_held_key_does_not_act_on_what_appeared_under_it() {
 fn seconds_are_drawn_only_while_something_counts_them() {
     let mut screen = Screen::new(SIZE, sample::calm());
     assert_eq!(screen.ui.motion(&screen.snapshot), Motion::Seconds, "a server is starting");
-    screen.press(&["5"]);
+    screen.press(&["6"]);
     assert_eq!(screen.ui.motion(&screen.snapshot), Motion::Minutes);
     screen.press(&["1"]);
     screen.publish(|snapshot| snapshot.servers.retain(|server| server.status.word() != "starting"));
@@ -366,9 +366,14 @@ fn narrow_views_show_one_pane_and_tab_swaps() {
 #[test]
 fn views_go_by_number() {
     let mut screen = Screen::new(SIZE, sample::calm());
-    for (key, view) in
-        [("2", View::Tools), ("3", View::Approvals), ("4", View::Calls), ("5", View::Log), ("1", View::Servers)]
-    {
+    for (key, view) in [
+        ("2", View::Tools),
+        ("3", View::Approvals),
+        ("4", View::Calls),
+        ("5", View::Sessions),
+        ("6", View::Log),
+        ("1", View::Servers),
+    ] {
         screen.press(&[key]);
         assert_eq!(screen.ui.view(), view);
     }

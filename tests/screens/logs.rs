@@ -157,7 +157,7 @@ fn what_is_kept_is_saved_and_what_is_seen_is_copied() {
     assert!(text.ends_with("request 499 answered\n") && text.lines().count() > 20, "{text}");
     screen.send(Msg::Copied(Copied::Unsupported));
     assert_eq!(foot(&screen), "✕ this terminal has no clipboard: S saves to a file");
-    assert_eq!(screen.press(&["5", "S"]), [Effect::Send(Command::Export(Export::Log))]);
+    assert_eq!(screen.press(&["6", "S"]), [Effect::Send(Command::Export(Export::Log))]);
 }
 
 #[test]
@@ -181,8 +181,8 @@ fn the_command_line_goes_to_views_and_never_decides() {
     screen.type_text("connect release");
     screen.press(&["enter"]);
     let text = screen.text();
-    assert!(text.contains("http://127.0.0.1:7420/seats/release/mcp") && text.contains("$TOKEN"), "{text}");
+    assert!(text.contains("http://127.0.0.1:7420/seats/release/mcp") && text.contains("CREWLET_TOKEN"), "{text}");
     assert!(matches!(&screen.press(&["c"])[..], [Effect::Copy(lines)] if lines.contains("claude mcp add")));
     screen.press(&["esc"]);
-    assert!(!screen.text().contains("$TOKEN"));
+    assert!(!screen.text().contains("CREWLET_TOKEN"));
 }

@@ -34,12 +34,12 @@ fn a_failed_server() {
 
 #[test]
 fn log() {
-    check("log", &sample::calm(), &["5"]);
+    check("log", &sample::calm(), &["6"]);
 }
 
 #[test]
 fn a_search_in_the_log() {
-    check("log-search", &sample::calm(), &["5", "/", "s", "e", "r", "v", "enter"]);
+    check("log-search", &sample::calm(), &["6", "/", "s", "e", "r", "v", "enter"]);
 }
 
 #[test]
@@ -128,6 +128,35 @@ fn approvals() {
 #[test]
 fn calls() {
     check("calls", &sample::busy(), &["4"]);
+}
+
+#[test]
+fn sessions() {
+    check("sessions", &sample::busy(), &["5"]);
+}
+
+#[test]
+fn a_session_whole() {
+    let mut snapshot = sample::busy();
+    snapshot.stopped_seats = vec![StoppedSeat { seat: "release".into(), since: sample::ago(60), refused: 2 }];
+    check("session", &snapshot, &["5", "enter"]);
+}
+
+#[test]
+fn no_sessions() {
+    let mut snapshot = sample::calm();
+    snapshot.sessions.clear();
+    check("sessions-none", &snapshot, &["5"]);
+}
+
+#[test]
+fn a_listener_that_could_not_start() {
+    let mut snapshot = sample::calm();
+    (snapshot.listener, snapshot.sessions) = (None, Vec::new());
+    let problem = "cannot listen on 127.0.0.1:7420: Address already in use (os error 98); end what uses it, or pass \
+                   --listen with another address";
+    snapshot.listener_problem = Some(problem.into());
+    check("no-listener", &snapshot, &["5"]);
 }
 
 #[test]

@@ -61,6 +61,7 @@ pub fn busy() -> Snapshot {
         calls: calls(),
         log: log(),
         listener: Some("127.0.0.1:7420".into()),
+        sessions: sessions(),
         ..empty()
     }
 }
@@ -76,6 +77,9 @@ pub fn calm() -> Snapshot {
 /// A company whose every text is foreign and hostile: wide, combining, controls, very long.
 pub fn hostile() -> Snapshot {
     let mut snapshot = busy();
+    let long = "漢字e\u{301}\u{1b}[2J\u{202e}👨‍👩‍👧‍👦".repeat(9);
+    let session = Arc::make_mut(&mut snapshot.sessions[0]);
+    (session.client, session.seat) = (long.as_str().into(), SeatHandle::from(long.as_str()));
     snapshot.company = "会社\u{202e}evil\u{1b}[31m 👨‍👩‍👧‍👦♻️1️⃣🇩🇪".into();
     let texts = ["漢字漢字漢字", "e\u{301}\u{302}\u{303}\u{304}", "مرحبا", "한국어", "👨‍👩‍👧‍👦", "\u{1b}[2J\u{7}\r\n\t", "x"];
     for (n, server) in snapshot.servers.iter_mut().enumerate() {
@@ -92,6 +96,27 @@ pub fn hostile() -> Snapshot {
     snapshot.notices.push(Notice { sequence: 9, at: NOW, level: LogLevel::Warn, text: texts.concat().into() });
     snapshot.audit = AuditHealth::Broken { reason: texts.concat().into() };
     snapshot
+}
+
+/// Three agents; [`calls`] are those of the first.
+pub fn sessions() -> Vec<Arc<SessionView>> {
+    let session = |id: &str, seat: &str, client: &str, (era, calls): (Era, u64)| SessionView {
+        id: id.into(),
+        seat: SeatHandle::from(seat),
+        client: client.into(),
+        era,
+        since: ago(4_000),
+        last_seen: ago(4),
+        calls,
+    };
+    let silent = session("19f0c2", "ops", "codex 1.4", (Era::Modern, 212));
+    [
+        session("7c1e", "release", "claude-code 2.1", (Era::Legacy, 6)),
+        SessionView { last_seen: ago(730), ..silent },
+        session("a04b77", "release", "inspector 0.9", (Era::Legacy, 0)),
+    ]
+    .map(Arc::new)
+    .to_vec()
 }
 
 pub fn servers() -> Vec<Arc<ServerView>> {

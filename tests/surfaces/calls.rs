@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewlet_tui::engine::audit::{Decision, Kind};
 use crewlet_tui::engine::command::Verdict;
-use crewlet_tui::engine::snapshot::{CallPhase, Withdrawal};
+use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -288,13 +288,19 @@ async fn the_screen_sees_who_is_connected_and_what_waits() {
     let bench = bench().await;
     let agent = bench.legacy("release").await;
     let call = agent.start_call("delete", "{}");
-    let seen = bench.until(|s| s.sessions.first().is_some_and(|session| session.waiting == 1)).await;
+    let seen = bench.until(|s| s.approvals.len() == 1 && s.sessions.first().is_some_and(|one| one.calls == 1)).await;
     let session = &seen.sessions[0];
-    assert_eq!((session.seat.as_str(), &*session.client, session.calls), ("release", "legacy-agent 1", 1));
+    assert_eq!((session.seat.as_str(), &*session.client), ("release", "legacy-agent 1"));
+    // By this the screen finds the calls of a session.
+    let by = &seen.approvals[0].caller;
+    assert!(
+        matches!(by, Caller::Seat { seat, session: id, .. } if *seat == session.seat && *id == session.id),
+        "{by:?}"
+    );
     assert!(!agent.session.clone().unwrap().eq(&*session.id), "the screen never shows the whole id");
     bench.decide(&bench.question().await, Verdict::Approve).await;
     call.await.unwrap();
-    bench.until(|s| s.sessions.first().is_some_and(|session| session.waiting == 0)).await;
+    bench.until(|s| s.approvals.is_empty()).await;
     bench.stop().await;
 }
 

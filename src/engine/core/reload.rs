@@ -79,6 +79,12 @@ impl Core {
         let policy_before = self.outlets.settings.borrow().clone();
         summary.policy = !same_policy(&policy_before, &config.engine.approvals);
         self.settings_changed(config.engine.approvals.clone());
+        // A seat that is not in the company any more asks for nothing any more.
+        let gone = |seat: &&crate::org::Seat| config.org.seat(&seat.handle).is_none();
+        let gone: Vec<_> = self.config.org.agents().filter(gone).map(|seat| seat.handle.clone()).collect();
+        for seat in gone {
+            self.stop_seat(seat);
+        }
         self.follow_links();
         self.replace_catalog();
         // Rules and names are looked at again once everything that was started has been listed.

@@ -6,7 +6,8 @@ use crate::clock::Timestamp;
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
 
-/// One agent at a surface: a session, or in the era without sessions everything one client does for one seat.
+/// One agent at a surface: a session, or in the era without sessions everything one client does for one seat. What of it
+/// waits for a person is in the snapshot's questions, by their caller.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SessionView {
     /// Short, for people; the same as in the session's calls. Never what identifies it to the listener.
@@ -23,6 +24,4 @@ pub struct SessionView {
     pub last_seen: Timestamp,
     /// Calls it made.
     pub calls: u64,
-    /// Calls of it that wait for a person.
-    pub waiting: u32,
 }

@@ -35,6 +35,8 @@ pub enum Context {
     Grants,
     /// Calls.
     Calls,
+    /// Agents that use the surfaces.
+    Sessions,
     /// Our own diagnostics.
     Log,
     /// An approval card.
@@ -57,7 +59,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -66,6 +68,7 @@ impl Context {
         Self::Approvals,
         Self::Grants,
         Self::Calls,
+        Self::Sessions,
         Self::Log,
         Self::Card,
         Self::CardReading,
@@ -88,6 +91,7 @@ impl Context {
             Self::Approvals => "Approvals",
             Self::Grants => "Grants",
             Self::Calls => "Calls",
+            Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
@@ -103,9 +107,14 @@ impl Context {
     /// Where a key is looked up next when this context does not know it.
     pub const fn parent(self) -> Option<Self> {
         match self {
-            Self::Servers | Self::Stderr | Self::Tools | Self::Approvals | Self::Grants | Self::Calls | Self::Log => {
-                Some(Self::List)
-            }
+            Self::Servers
+            | Self::Stderr
+            | Self::Tools
+            | Self::Approvals
+            | Self::Grants
+            | Self::Calls
+            | Self::Sessions
+            | Self::Log => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

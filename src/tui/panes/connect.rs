@@ -1,6 +1,6 @@
 //! How an agent connects: lines to paste for the usual programs, with the real address. A layer that `:connect` opens.
 //!
-//! Tokens are never shown: every line has `$TOKEN` in its place.
+//! The lines are those of [`crate::howto`]. Tokens are never shown: a line says where to get one.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::engine::snapshot::Snapshot;
+use crate::howto::{self, HowTo};
 use crate::text;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
@@ -22,8 +23,8 @@ const WIDTH: u16 = 110;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connect {
     title: String,
-    /// What each program needs: its name, and the line.
-    lines: Vec<(&'static str, String)>,
+    /// What each program needs.
+    lines: Vec<HowTo>,
     rows: Vec<(String, Role)>,
     top: usize,
     height: usize,
@@ -40,12 +41,16 @@ impl Connect {
             return Err(format!("\"{}\" is no seat's handle", text::visible(seat)));
         }
         let Some(address) = &snapshot.listener else {
-            return Err("no agent can connect: the listener is off".to_owned());
+            return Err(match &snapshot.listener_problem {
+                Some(problem) => format!("no agent can connect: {}", text::clean(problem)),
+                None => "no agent can connect: the listener is off; start with --listen 127.0.0.1:7420, or set \
+                         engine.listen"
+                    .to_owned(),
+            });
         };
-        let url = format!("http://{}/seats/{seat}/mcp", text::visible(address));
         Ok(Self {
             title: format!("Connect an agent to seat {seat}"),
-            lines: lines(&url),
+            lines: howto::lines(Some(&text::visible(address)), seat),
             rows: Vec::new(),
             top: 0,
             height: 0,
@@ -56,12 +61,13 @@ impl Connect {
     pub fn layout(&mut self, screen: Rect) {
         let width = WIDTH.min(screen.width).saturating_sub(4);
         self.rows.clear();
-        for (program, line) in &self.lines {
-            self.rows.push(((*program).to_owned(), Role::Accent));
-            self.rows.extend(wrap(line, width).into_iter().map(|part| (part, Role::Text)));
+        for how in &self.lines {
+            self.rows.push((how.heading(), Role::Accent));
+            self.rows.extend(wrap(&how.text, width).into_iter().map(|part| (part, Role::Text)));
             self.rows.push((String::new(), Role::Text));
         }
-        let note = "$TOKEN stands for the seat's own token; it is never shown here.";
+        let note = "The seat's token is never shown here: crewlet-tui token show prints it. Where this instance was \
+                    started with --config or --state-dir, every crewlet-tui in these lines needs the same.";
         self.rows.extend(wrap(note, width).into_iter().map(|part| (part, Role::Dim)));
         self.height = usize::from(inner(self.area(screen)).height);
         self.top = self.top.min(self.rows.len().saturating_sub(self.height));
@@ -100,45 +106,11 @@ impl Connect {
     }
 
     fn text(&self) -> Arc<str> {
-        let blocks: Vec<String> = self.lines.iter().map(|(program, line)| format!("# {program}\n{line}\n")).collect();
+        let blocks: Vec<String> = self.lines.iter().map(|how| format!("# {}\n{}\n", how.heading(), how.text)).collect();
         blocks.concat().into()
     }
 
     fn area(&self, screen: Rect) -> Rect {
         centred(screen, WIDTH, to_cells(self.rows.len() + 2))
     }
-}
-
-fn lines(url: &str) -> Vec<(&'static str, String)> {
-    let header = "Authorization: Bearer $TOKEN";
-    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"curl","version":"1"}}}"#;
-    vec![
-        ("Claude Code", format!("claude mcp add --transport http crewlet {url} --header \"{header}\"")),
-        ("Codex", format!("codex mcp add crewlet --url {url} --bearer-token-env-var TOKEN")),
-        (
-            "VS Code",
-            format!(
-                r#"code --add-mcp "{{\"name\":\"crewlet\",\"type\":\"http\",\"url\":\"{url}\",\"headers\":{{\"Authorization\":\"Bearer $TOKEN\"}}}}""#
-            ),
-        ),
-        (
-            "Cursor: .cursor/mcp.json",
-            format!(
-                r#"{{"mcpServers":{{"crewlet":{{"url":"{url}","headers":{{"Authorization":"Bearer ${{env:TOKEN}}"}}}}}}}}"#
-            ),
-        ),
-        (
-            "MCP inspector",
-            format!(
-                "npx @modelcontextprotocol/inspector --cli {url} --transport http --header \"{header}\" --method tools/list"
-            ),
-        ),
-        (
-            "curl",
-            format!(
-                "curl -sS {url} -H \"{header}\" -H 'Content-Type: application/json' -H 'Accept: application/json, \
-                 text/event-stream' -d '{hello}'"
-            ),
-        ),
-    ]
 }

@@ -7,6 +7,7 @@ mod feed;
 mod filter;
 pub mod log;
 pub mod servers;
+pub mod sessions;
 pub mod stderr;
 pub mod tools;
 mod two;
@@ -16,6 +17,7 @@ pub use calls::CallsPane;
 pub use connect::Connect;
 pub use log::LogPane;
 pub use servers::ServersPane;
+pub use sessions::SessionsPane;
 pub use stderr::StderrPane;
 pub use tools::ToolsPane;
 
@@ -33,13 +35,15 @@ pub enum View {
     Approvals,
     /// Calls.
     Calls,
+    /// Agents that use the surfaces.
+    Sessions,
     /// Our own diagnostics.
     Log,
 }
 
 impl View {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 5] = [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Log];
+    pub const ALL: [Self; 6] = [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log];
 
     /// The number that opens it.
     pub const fn number(self) -> u8 {
@@ -48,7 +52,8 @@ impl View {
             Self::Tools => 2,
             Self::Approvals => 3,
             Self::Calls => 4,
-            Self::Log => 5,
+            Self::Sessions => 5,
+            Self::Log => 6,
         }
     }
 
@@ -64,6 +69,7 @@ impl View {
             Self::Tools => "Tools",
             Self::Approvals => "Approvals",
             Self::Calls => "Calls",
+            Self::Sessions => "Sessions",
             Self::Log => "Log",
         }
     }
@@ -84,6 +90,8 @@ pub enum PaneId {
     Grants,
     /// Calls.
     Calls,
+    /// Agents that use the surfaces.
+    Sessions,
     /// Our own diagnostics.
     Log,
 }
@@ -98,6 +106,7 @@ impl PaneId {
             Self::Approvals => Context::Approvals,
             Self::Grants => Context::Grants,
             Self::Calls => Context::Calls,
+            Self::Sessions => Context::Sessions,
             Self::Log => Context::Log,
         }
     }

@@ -12,7 +12,9 @@ use crate::tui::intent::{Effect, Intent, Target};
 use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
-use crate::tui::panes::{ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, StderrPane, ToolsPane, View};
+use crate::tui::panes::{
+    ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+};
 
 /// See the module.
 #[derive(Debug)]
@@ -26,6 +28,7 @@ pub struct Panes {
     tools: ToolsPane,
     approvals: ApprovalsPane,
     calls: CallsPane,
+    sessions: SessionsPane,
     log: LogPane,
 }
 
@@ -47,6 +50,7 @@ impl Panes {
             tools: ToolsPane::default(),
             approvals: ApprovalsPane::default(),
             calls: CallsPane::default(),
+            sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
         }
     }
@@ -67,6 +71,7 @@ impl Panes {
                 Page::Grants => PaneId::Grants,
             },
             (View::Calls, _) => PaneId::Calls,
+            (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
         }
     }
@@ -79,6 +84,7 @@ impl Panes {
             View::Tools => self.tools.to_list(),
             View::Approvals => self.approvals.to_list(),
             View::Calls => self.calls.to_list(),
+            View::Sessions => self.sessions.to_list(),
             View::Log => {}
         }
     }
@@ -88,6 +94,7 @@ impl Panes {
         match self.focused() {
             PaneId::Tools => self.tools.way_back(),
             PaneId::Calls => self.calls.way_back(),
+            PaneId::Sessions => self.sessions.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
@@ -125,6 +132,7 @@ impl Panes {
             View::Tools => self.tools.layout(body, snapshot),
             View::Approvals => self.approvals.layout(body, snapshot),
             View::Calls => self.calls.layout(body, snapshot),
+            View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
         }
     }
@@ -136,6 +144,7 @@ impl Panes {
             PaneId::Tools => self.tools.apply(intent, snapshot),
             PaneId::Approvals | PaneId::Grants => self.approvals.apply(intent, snapshot),
             PaneId::Calls => self.calls.apply(intent, snapshot),
+            PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
         }
     }
@@ -147,6 +156,7 @@ impl Panes {
             PaneId::Tools => self.tools.typing(),
             PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
+            PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
         }
     }
@@ -158,6 +168,7 @@ impl Panes {
             PaneId::Tools => return self.tools.text(key, snapshot),
             PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
             PaneId::Calls => return self.calls.text(key, snapshot),
+            PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
         }
         Vec::new()
@@ -170,6 +181,7 @@ impl Panes {
             PaneId::Tools => self.tools.paste(pasted),
             PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
             PaneId::Calls => self.calls.paste(pasted),
+            PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
         }
     }
@@ -208,6 +220,7 @@ impl Panes {
             View::Tools => self.tools.render(buf, draw),
             View::Approvals => self.approvals.render(buf, draw),
             View::Calls => self.calls.render(buf, draw),
+            View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
         }
     }
@@ -220,6 +233,7 @@ impl Panes {
             }
             View::Approvals => !snapshot.approvals.is_empty(),
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
+            View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
             View::Tools => false,
         };

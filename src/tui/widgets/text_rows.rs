@@ -1,10 +1,12 @@
 //! Long foreign text (a result, a description) broken into rows of a width, whole: only places are kept, and a row is
 //! made when it is drawn.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::json_view::units::units;
 use super::paint::{Row, Span, shown};
+use crate::text;
 use crate::tui::theme::Role;
 
 /// A text and its rows at the current width.
@@ -53,25 +55,63 @@ impl TextRows {
 fn break_line(line: &str, start: usize, (width, rows): (usize, &mut Vec<(usize, usize)>)) {
     // A carriage return before the line break is part of it.
     let line = line.strip_suffix('\r').unwrap_or(line);
-    let (mut from, mut at, mut used) = (0, 0, 0);
+    let (mut from, mut at) = (0, 0);
     let mut space = None;
+    let mut filled = Filled::default();
     for unit in units(line) {
-        let cells = shown(unit.text()).1;
-        if used + cells > width && at > from {
+        let drawn = shown(unit.text()).0;
+        if filled.with(&drawn) > width && at > from {
             // What is carried over has to leave room for this unit.
-            let carried =
-                |to| -> usize { units(line.get(to..at).unwrap_or_default()).map(|unit| shown(unit.text()).1).sum() };
-            let to = space.filter(|space| *space > from && carried(*space) + cells <= width).unwrap_or(at);
+            let carried = |to| {
+                let mut filled = Filled::default();
+                units(line.get(to..at).unwrap_or_default())
+                    .for_each(|unit| filled.push(shown(unit.text()).0.into_owned()));
+                filled
+            };
+            let to = space.filter(|space| *space > from && carried(*space).with(&drawn) <= width).unwrap_or(at);
             rows.push((start + from, start + to));
-            (used, from, space) = (carried(to), to, None);
+            (filled, from, space) = (carried(to), to, None);
         }
-        used += cells;
+        filled.push(drawn.into_owned());
         at += unit.text().len();
         if unit.text() == " " {
             space = Some(at);
         }
     }
     rows.push((start + from, start + at));
+}
+
+/// The cells of a row that is being filled. Units can join what stands before them into one cluster, so the last few
+/// are measured together.
+#[derive(Default)]
+struct Filled {
+    before: usize,
+    last: VecDeque<String>,
+}
+
+impl Filled {
+    /// Units that are measured together.
+    const TOGETHER: usize = 8;
+
+    fn cells(&self) -> usize {
+        self.before + text::width(&self.last.iter().map(String::as_str).collect::<String>())
+    }
+
+    /// The cells with one more unit.
+    fn with(&self, unit: &str) -> usize {
+        let together: String = self.last.iter().map(String::as_str).chain([unit]).collect();
+        self.before + text::width(&together)
+    }
+
+    fn push(&mut self, unit: String) {
+        self.last.push_back(unit);
+        if self.last.len() > Self::TOGETHER {
+            let all = self.cells();
+            self.last.pop_front();
+            self.before = 0;
+            self.before = all - self.cells();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,121 @@
+//! Everything about one session, in words, with its calls, the newest first. Pure.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use crate::clock::Precision;
+use crate::engine::snapshot::{CallView, Caller, SessionView, Snapshot, StoppedSeat};
+use crate::engine::status::Era;
+use crate::tui::format::plural;
+use crate::tui::theme::Role;
+use crate::tui::widgets::badge;
+use crate::tui::widgets::detail::Section;
+use crate::tui::widgets::paint::{Row, Span, took, wrap};
+
+/// Cells of the column of labels.
+const LABEL: usize = 10;
+/// Calls that are listed; the calls view has them all.
+const MOST: usize = 200;
+
+/// The client's own words, or that it gave none.
+pub(super) fn client(session: &SessionView) -> &str {
+    if session.client.trim().is_empty() { "(no name)" } else { &session.client }
+}
+
+/// The calls that the snapshot holds of a session, newest first.
+pub(super) fn calls<'s>(session: &SessionView, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<CallView>> {
+    snapshot.calls.iter().rev().filter(|call| is_by(session, &call.caller))
+}
+
+/// How many questions of a session wait for a person, whether or not its client still holds the request open.
+pub(super) fn waiting(session: &SessionView, snapshot: &Snapshot) -> usize {
+    snapshot.approvals.iter().filter(|question| is_by(session, &question.caller)).count()
+}
+
+/// A session's short id says little without its seat.
+fn is_by(session: &SessionView, caller: &Caller) -> bool {
+    match caller {
+        Caller::Seat { seat, session: id, .. } => *seat == session.seat && *id == session.id,
+        Caller::Console => false,
+    }
+}
+
+/// The sections of a session's detail for rows of `width` cells.
+pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZone, width: usize) -> Vec<Section> {
+    let mut facts = Facts { rows: Vec::new(), width };
+    let text = |text: &str| Span::new(Role::Text, text);
+    let at = |at: crate::clock::Timestamp| text(&at.time_of_day(zone, Precision::Seconds));
+    facts.add("client", &[text(client(session))]);
+    facts.add("seat", &[text(session.seat.as_str())]);
+    if let Some(stopped) = super::stopped(snapshot, &session.seat) {
+        facts.add("", &halted(stopped, zone));
+    }
+    let era = match session.era {
+        Era::Legacy => "  (to 2025-11-25, with a session)",
+        Era::Modern => "  (from 2026-07-28, without one)",
+    };
+    facts.add("era", &[text(session.era.as_str()), Span::new(Role::Dim, era)]);
+    facts.add("since", &[at(session.since)]);
+    facts.add("last seen", &[at(session.last_seen)]);
+    facts.add("calls", &[text(&session.calls.to_string())]);
+    let waiting = waiting(session, snapshot);
+    if waiting > 0 {
+        let words = format!(" {} ", plural(waiting, "call"));
+        facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
+    }
+    vec![Section::Rows(facts.rows), Section::Rows(listing(session, snapshot, zone))]
+}
+
+/// The sections for a stopped seat without a session.
+pub(super) fn seat(stopped: &StoppedSeat, zone: &TimeZone, width: usize) -> Vec<Section> {
+    let mut facts = Facts { rows: Vec::new(), width };
+    facts.add("seat", &[Span::new(Role::Text, stopped.seat.as_str())]);
+    facts.add("", &halted(stopped, zone));
+    vec![Section::Rows(facts.rows)]
+}
+
+fn halted(stopped: &StoppedSeat, zone: &TimeZone) -> [Span; 2] {
+    let since = stopped.since.time_of_day(zone, Precision::Minutes);
+    let refused = plural(usize::try_from(stopped.refused).unwrap_or(usize::MAX), "call");
+    let words = format!(" since {since}, {refused} refused; R releases it");
+    [Span::new(Role::Warning, "STOPPED"), Span::new(Role::Text, &words)]
+}
+
+fn listing(session: &SessionView, snapshot: &Snapshot, zone: &TimeZone) -> Vec<Row> {
+    let mut own = calls(session, snapshot);
+    let mut rows: Vec<Row> = own.by_ref().take(MOST).map(|call| line(call, zone)).collect();
+    let earlier = own.count();
+    if earlier > 0 {
+        rows.push(vec![Span::new(Role::Dim, &format!("and {earlier} earlier: view 4 lists all calls"))]);
+    }
+    let heading = if rows.is_empty() { "no calls to show" } else { "its calls, newest first" };
+    rows.splice(0..0, [Row::new(), vec![Span::new(Role::Dim, heading)]]);
+    rows
+}
+
+/// Time and phase first: they stay where the name of the tool has to be cut.
+fn line(call: &CallView, zone: &TimeZone) -> Row {
+    let elapsed = call.elapsed.map(took).unwrap_or_default();
+    vec![
+        Span::new(Role::Dim, &call.at.time_of_day(zone, Precision::Seconds)),
+        Span::new(badge::phase_role(&call.phase), &format!("  {:<10}", call.phase.word())),
+        Span::new(Role::Dim, &format!("  {elapsed:>7}  ")),
+        Span::new(Role::Text, &call.name),
+    ]
+}
+
+struct Facts {
+    rows: Vec<Row>,
+    width: usize,
+}
+
+impl Facts {
+    fn add(&mut self, label: &str, spans: &[Span]) {
+        for (index, mut row) in wrap(spans, self.width.saturating_sub(LABEL).max(1)).into_iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            row.insert(0, Span::new(Role::Dim, &format!("{label:<LABEL$}")));
+            self.rows.push(row);
+        }
+    }
+}

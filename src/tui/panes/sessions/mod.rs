@@ -1,0 +1,291 @@
+//! The sessions view: which agents use the surfaces, and the calls of the selected one. Below them stand the seats that
+//! are stopped and have no session left.
+//!
+//! Stopping and releasing are about the seat, ask first, and are done by the engine; nothing is predicted here.
+
+mod about;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crossterm::event::KeyEvent;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use crate::clock::Precision;
+use crate::engine::snapshot::{SessionView, Snapshot, StoppedSeat};
+use crate::ids::SeatHandle;
+use crate::tui::Draw;
+use crate::tui::format::{plural, span};
+use crate::tui::intent::{Effect, Intent, Question};
+use crate::tui::theme::Role;
+use crate::tui::widgets::border::inner;
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::detail::Detail;
+use crate::tui::widgets::paint::{Row, Span};
+use crate::tui::widgets::table::{Align, Column, Selection, Width};
+
+const COLUMNS: [Column; 7] = [
+    Column::grows("client", 16),
+    Column::stays("seat", 9),
+    // Never goes: it is what the view is looked at for.
+    Column { title: "waiting", width: Width::Cells(7), align: Align::Right, rank: 0 },
+    Column::number("calls", 5),
+    Column::number("last seen", 9),
+    Column::drops("since", 5),
+    Column::drops("era", 6),
+];
+
+/// What a row is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum RowId {
+    /// A seat's session by its short id.
+    Session(SeatHandle, Arc<str>),
+    /// A stopped seat without a session.
+    Stopped(SeatHandle),
+}
+
+impl RowId {
+    fn of(session: &SessionView) -> Self {
+        Self::Session(session.seat.clone(), session.id.clone())
+    }
+
+    const fn seat(&self) -> &SeatHandle {
+        match self {
+            Self::Session(seat, _) | Self::Stopped(seat) => seat,
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct SessionsPane {
+    area: Rect,
+    split: Split,
+    focus: Focus,
+    zone: TimeZone,
+    pick: Selection<RowId>,
+    detail: Detail,
+    /// What the detail is about.
+    made: Option<RowId>,
+}
+
+impl SessionsPane {
+    /// Nothing selected yet; times are shown in this zone.
+    pub fn new(zone: TimeZone) -> Self {
+        Self {
+            area: Rect::ZERO,
+            split: Split::default(),
+            focus: Focus::List,
+            zone,
+            pick: Selection::default(),
+            detail: Detail::default(),
+            made: None,
+        }
+    }
+
+    /// Fits the pane to its area and the snapshot.
+    pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
+        let rows = ids(snapshot);
+        if rows.is_empty() {
+            self.focus = Focus::List;
+        }
+        (self.area, self.split) = (area, Split::of(area, self.focus));
+        let list = Split::of(area, Focus::List).list;
+        self.pick.layout(&rows, to_cells(usize::from(inner(list).height).saturating_sub(1)));
+        self.describe(snapshot);
+    }
+
+    /// Acts on what the person means.
+    pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match intent {
+            Intent::StopSeat | Intent::ReleaseSeat => effects.extend(self.act(intent, snapshot)),
+            _ if switches(intent) => self.focus = self.focus.other(),
+            Intent::Open => self.focus = Focus::Detail,
+            Intent::Back => self.focus = Focus::List,
+            _ if self.focus == Focus::Detail => self.detail.apply(intent),
+            _ => _ = self.pick.apply(intent, &ids(snapshot)),
+        }
+        self.layout(self.area, snapshot);
+        effects
+    }
+
+    /// Gives the keys to the list.
+    pub const fn to_list(&mut self) {
+        self.focus = Focus::List;
+    }
+
+    /// What Esc does, in a word, while the detail has the keys.
+    pub const fn way_back(&self) -> Option<&'static str> {
+        match self.focus {
+            Focus::List => None,
+            Focus::Detail => Some("list"),
+        }
+    }
+
+    fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
+        let complain = |words: String| Some(Effect::Complain(words.into()));
+        let seat = self.pick.id()?.seat();
+        if snapshot.read_only {
+            return complain("nothing can be changed here: the dashboard was started with --read-only".to_owned());
+        }
+        let shown = crate::text::visible(seat.as_str());
+        match (intent, stopped(snapshot, seat)) {
+            (Intent::StopSeat, None) => Some(Effect::Ask(Question::stop_seat(seat, snapshot))),
+            (Intent::StopSeat, Some(_)) => complain(format!("seat {shown} is stopped already; R releases it")),
+            (_, Some(_)) => Some(Effect::Ask(Question::release_seat(seat))),
+            (_, None) => complain(format!("seat {shown} is not stopped: there is nothing to release")),
+        }
+    }
+
+    /// Whether a text field has the keys: never.
+    pub const fn typing(&self) -> bool {
+        false
+    }
+
+    /// A key for a text field; there is none.
+    pub const fn text(&mut self, _key: KeyEvent) {}
+
+    /// Pasted text, for which there is no field.
+    pub const fn paste(&mut self, _text: &str) {}
+
+    /// Draws the pane.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
+        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+    }
+
+    fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.list.is_empty() {
+            return;
+        }
+        let (snapshot, sessions) = (draw.snapshot, &draw.snapshot.sessions);
+        let mut count = Row::new();
+        if !snapshot.stopped_seats.is_empty() {
+            let words = format!("{} stopped  ", plural(snapshot.stopped_seats.len(), "seat"));
+            count.push(Span::new(Role::Warning, &words));
+        }
+        if !sessions.is_empty() {
+            count.push(Span::new(Role::Dim, &sessions.len().to_string()));
+        }
+        let inside = frame(buf, self.split.list, (title("Sessions", draw), count), draw);
+        if self.pick.id().is_none() {
+            let texts = nobody(snapshot);
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            return empty(buf, inside, &texts, draw);
+        }
+        let agents = sessions.iter().map(|session| (RowId::of(session), cells(session, draw)));
+        let seats = silent(snapshot).map(|seat| (RowId::Stopped(seat.seat.clone()), stopped_cells(seat, draw)));
+        let window = self.pick.visible();
+        let visible = agents.chain(seats).skip(window.start).take(window.len());
+        let lines: Vec<Line> =
+            visible.map(|(id, cells)| Line { cells, selected: self.pick.id() == Some(&id) }).collect();
+        table(buf, inside, (&COLUMNS, &lines), draw);
+    }
+
+    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.detail.is_empty() {
+            return;
+        }
+        let name = match &self.made {
+            Some(RowId::Session(seat, session)) => format!("seat {seat} · session {session}"),
+            Some(RowId::Stopped(seat)) => format!("seat {seat}"),
+            None => "Session".to_owned(),
+        };
+        let right = vec![Span::new(Role::Dim, &self.detail.position())];
+        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
+        if self.made.is_none() {
+            return empty(buf, inside, &["Nothing is selected."], draw);
+        }
+        self.detail.render(buf, inside, draw);
+    }
+
+    fn describe(&mut self, snapshot: &Snapshot) {
+        let place = Split::of(self.area, Focus::Detail);
+        let width = place.detail_width();
+        self.detail.resize(usize::from(inner(place.detail).height));
+        if self.made.as_ref() != self.pick.id() {
+            self.detail.rewind();
+        }
+        self.made = self.pick.id().cloned();
+        let sections = match &self.made {
+            Some(RowId::Session(seat, id)) => {
+                let session = snapshot.sessions.iter().find(|session| session.seat == *seat && session.id == *id);
+                session.map(|session| about::session(session, snapshot, &self.zone, width))
+            }
+            Some(RowId::Stopped(seat)) => stopped(snapshot, seat).map(|seat| about::seat(seat, &self.zone, width)),
+            None => None,
+        };
+        self.detail.fill(sections.unwrap_or_default(), width);
+    }
+}
+
+/// The mark of a seat that a person stopped.
+fn stopped<'s>(snapshot: &'s Snapshot, seat: &SeatHandle) -> Option<&'s StoppedSeat> {
+    snapshot.stopped_seats.iter().find(|stopped| stopped.seat == *seat)
+}
+
+/// Stopped seats that no session speaks for.
+fn silent(snapshot: &Snapshot) -> impl Iterator<Item = &StoppedSeat> {
+    let spoken_for = |seat: &SeatHandle| snapshot.sessions.iter().any(|session| session.seat == *seat);
+    snapshot.stopped_seats.iter().filter(move |stopped| !spoken_for(&stopped.seat))
+}
+
+fn ids(snapshot: &Snapshot) -> Vec<RowId> {
+    let sessions = snapshot.sessions.iter().map(|session| RowId::of(session));
+    sessions.chain(silent(snapshot).map(|seat| RowId::Stopped(seat.seat.clone()))).collect()
+}
+
+/// What is said where no agent is: how one comes in, or why none can.
+fn nobody(snapshot: &Snapshot) -> Vec<String> {
+    match (&snapshot.listener, &snapshot.listener_problem) {
+        (Some(address), _) => vec![
+            "No agent is connected.".to_owned(),
+            format!("Agents reach their seat at http://{}/seats/SEAT/mcp.", crate::text::visible(address)),
+            "Type :connect for lines to paste into the usual programs, :connect SEAT for another seat.".to_owned(),
+        ],
+        (None, Some(problem)) => {
+            vec!["No agent can connect: there is no listener.".to_owned(), crate::text::clean(problem).into_owned()]
+        }
+        (None, None) => vec![
+            "No agent can connect: the listener is off.".to_owned(),
+            "Start with --listen 127.0.0.1:7420, or set engine.listen in the configuration; then :connect shows how."
+                .to_owned(),
+        ],
+    }
+}
+
+fn cells(session: &SessionView, draw: &Draw<'_>) -> Vec<Row> {
+    let text = |role, text: &str| vec![Span::new(role, text)];
+    let stopped = stopped(draw.snapshot, &session.seat).is_some();
+    let waiting = match (stopped, about::waiting(session, draw.snapshot)) {
+        (true, _) => text(Role::Warning, "STOPPED"),
+        (false, 0) => text(Role::Dim, "0"),
+        (false, waiting) => text(Role::Alert, &waiting.to_string()),
+    };
+    vec![
+        text(Role::Text, about::client(session)),
+        text(if stopped { Role::Warning } else { Role::Text }, session.seat.as_str()),
+        waiting,
+        text(Role::Text, &session.calls.to_string()),
+        text(Role::Text, &span(draw.now.since(session.last_seen))),
+        text(Role::Dim, &session.since.time_of_day(draw.zone, Precision::Minutes)),
+        text(Role::Dim, session.era.as_str()),
+    ]
+}
+
+fn stopped_cells(stopped: &StoppedSeat, draw: &Draw<'_>) -> Vec<Row> {
+    vec![
+        vec![Span::new(Role::Dim, "no session")],
+        vec![Span::new(Role::Warning, stopped.seat.as_str())],
+        vec![Span::new(Role::Warning, "STOPPED")],
+        Row::new(),
+        Row::new(),
+        vec![Span::new(Role::Dim, &stopped.since.time_of_day(draw.zone, Precision::Minutes))],
+        Row::new(),
+    ]
+}
