@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-use super::one_shot::end;
+use super::one_shot::{end, shut_down};
 use super::parts::{self, Parts};
 use super::{Document, document, listener};
 use crate::cli::{Exit, Global, complain};
@@ -103,6 +103,8 @@ fn run(global: &Global, document: &Document, wanted: Wanted, parts: &mut Parts, 
             }
         };
         watching.abort();
+        // First, so that whoever is held is told why.
+        shut_down(&handle).await;
         opened.close().await;
         end(handle, engine, &parts.audit).await;
         ended

@@ -74,7 +74,7 @@ impl Opened {
         self.surfaces.as_ref().map(|surfaces| surfaces.address)
     }
 
-    /// Closes everything; agents' calls are withdrawn before the engine ends.
+    /// Closes everything; the answers that are still open get a moment.
     pub(super) async fn close(self) {
         self.state.clear_run();
         if let Some(surfaces) = self.surfaces {

@@ -140,12 +140,17 @@ where
 
 /// Ends an engine in order, waits until no child is left, and closes the trail.
 pub(super) async fn end(handle: Handle, engine: tokio::task::JoinHandle<()>, audit: &Audit) {
-    while handle.send(Command::Shutdown) == Err(crate::engine::handle::SendError::Busy) {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    shut_down(&handle).await;
     // A panic of the core is in the log; its children are ended by the kernel when we are gone.
     let _ = engine.await;
     audit.close().await;
+}
+
+/// Tells the engine to end: what waits is answered, the servers stop. Comes back at once.
+pub(super) async fn shut_down(handle: &Handle) {
+    while handle.send(Command::Shutdown) == Err(crate::engine::handle::SendError::Busy) {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 async fn wait_for(handle: &Handle, wanted: &Wanted) {

@@ -1,6 +1,6 @@
 //! `serve`: the engine and its surfaces without a screen, until a signal ends it.
 
-use super::one_shot::end;
+use super::one_shot::{end, shut_down};
 use super::parts::{self, Parts};
 use super::{Document, document, listener};
 use crate::cli::{Exit, Global, complain};
@@ -60,6 +60,8 @@ fn run(global: &Global, document: &Document, address: std::net::SocketAddr) -> R
             (None, problem) => Err(problem.unwrap_or_else(|| "the listener did not open".to_owned())),
         };
         watching.abort();
+        // First, so that whoever is held is told why.
+        shut_down(&handle).await;
         opened.close().await;
         end(handle, engine, &parts.audit).await;
         exit

@@ -21,7 +21,7 @@ use crate::ids::SeatHandle;
 /// Most clients of the era without sessions that are listed at once.
 const MOST: usize = 1024;
 /// Most sessions of one seat at once; its own idle one that was silent longest makes room.
-const MOST_OF_A_SEAT: usize = 128;
+const MOST_OF_A_SEAT: usize = 512;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
 /// A client without a session that asked nothing for this long is not listed any more.

@@ -13,8 +13,8 @@ use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::Handle;
 use crewlet_tui::engine::snapshot::{ApprovalView, Snapshot};
 use crewlet_tui::engine::start::{self, Options};
-use crewlet_tui::engine::state_dir::RunInfo;
 use crewlet_tui::engine::state_dir::StateDir;
+use crewlet_tui::engine::state_dir::{OwnerLock, RunInfo};
 use crewlet_tui::ids::{SeatHandle, ServerName};
 use crewlet_tui::secret::Redactor;
 use crewlet_tui::surface::{self, Surfaces, tokens};
@@ -55,6 +55,7 @@ pub struct Bench {
     pub state: StateDir,
     pub config: Config,
     pub http: reqwest::Client,
+    _owned: OwnerLock,
     _folder: tempfile::TempDir,
 }
 
@@ -82,6 +83,7 @@ pub async fn bench_with(text: &str) -> Bench {
     let config = crewlet_tui::config::load(text, &Source::File("config.yaml".into())).expect("a valid config").config;
     let folder = tempfile::tempdir().unwrap();
     let state = StateDir::open(folder.path().join("state")).unwrap();
+    let owned = state.own("test").unwrap();
     let (audit, trail) = Audit::memory();
     let redactor = Redactor::default();
     let connector: Arc<dyn Connector> = Arc::new(server.clone());
@@ -113,7 +115,7 @@ pub async fn bench_with(text: &str) -> Bench {
     };
     let surfaces = surface::start(handle.clone(), options).await.expect("a free port");
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let bench = Bench { handle, engine, surfaces, server, trail, state, config, http, _folder: folder };
+    let bench = Bench { handle, engine, surfaces, server, trail, state, config, http, _owned: owned, _folder: folder };
     bench.until(|s| s.revision > 0 && s.servers.iter().all(|server| server.status.is_ready())).await;
     bench
 }

@@ -1,11 +1,13 @@
 //! `connect`: an agent on stdio, relayed to the listener.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crewlet_tui::config::expand::ProcessEnvironment;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::snapshot::{CallPhase, Withdrawal};
+use crewlet_tui::engine::state_dir::{RunInfo, StateDir};
 use crewlet_tui::surface::relay::{self, Target};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -21,10 +23,14 @@ struct Stdio {
 
 impl Stdio {
     fn start(bench: &Bench) -> Self {
+        Self::at(bench, bench.state.path())
+    }
+
+    fn at(bench: &Bench, folder: &Path) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
         let target = Target {
-            folder: bench.state.path().to_path_buf(),
+            folder: folder.to_path_buf(),
             seat: bench.config.org.seat(&"release".into()).unwrap().clone(),
             environment: Arc::new(ProcessEnvironment),
         };
@@ -129,6 +135,29 @@ async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
     assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     agent.close().await;
+}
+
+#[tokio::test]
+async fn what_a_dead_instance_left_gets_no_token() {
+    let bench = bench().await;
+    let stranger = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    // A folder with an address in it, that nobody owns any more.
+    let folder = tempfile::tempdir().unwrap();
+    let state = StateDir::open(folder.path().join("state")).unwrap();
+    let address = Some(stranger.local_addr().unwrap().to_string());
+    state.write_run(&RunInfo { pid: 1, address }).unwrap();
+    let mut agent = Stdio::at(&bench, state.path());
+    agent.initialize().await;
+    let call = agent.ask("tools/call", json!({"name": "get"})).await;
+    assert_eq!(call["result"]["isError"], json!(true));
+    agent.close().await;
+    let heard = tokio::select! {
+        biased;
+        _ = stranger.accept() => true,
+        () = tokio::task::yield_now() => false,
+    };
+    assert!(!heard, "the stranger was spoken to");
+    bench.stop().await;
 }
 
 #[tokio::test]
