@@ -24,15 +24,27 @@ struct Pane {
 impl Pane {
     /// Starts a program and waits until three lines of its screen hold something.
     fn open(command: &str) -> Self {
-        tmux(&["kill-server"]);
-        let began = Instant::now();
-        tmux(&["new-session", "-d", "-s", "p", "-x", "120", "-y", "40", &format!("exec {command}")]);
+        let asked = Instant::now();
+        let began = loop {
+            let began = Instant::now();
+            tmux(&["new-session", "-d", "-s", "p", "-x", "120", "-y", "40", &format!("exec {command}")]);
+            // A server of tmux that is still ending takes a new session with it.
+            if Self::is_there() {
+                break began;
+            }
+            assert!(asked.elapsed() < PATIENCE, "tmux opens no session for {command}");
+            tmux(&["kill-server"]);
+        };
         while began.elapsed() < PATIENCE && Self::screen().lines().filter(|line| !line.trim().is_empty()).count() < 3 {
             std::thread::sleep(Duration::from_millis(2));
         }
         let painted = began.elapsed().as_secs_f64();
         let pid = tmux(&["display-message", "-p", "-t", "p", "#{pane_pid}"]).trim().parse().expect("a pid");
         Self { pid, painted }
+    }
+
+    fn is_there() -> bool {
+        !tmux(&["display-message", "-p", "-t", "p", "#{pane_pid}"]).trim().is_empty()
     }
 
     fn screen() -> String {
