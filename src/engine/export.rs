@@ -1,6 +1,6 @@
 //! Exports: what the person asked for, written to a file of its own in the state folder, off the core's task.
 //!
-//! The core starts one with [`Exports::start`] and tells what became of it. Everything comes from a snapshot, whose
+//! The core starts one with `Exports::export` and tells what became of it. Everything comes from a snapshot, whose
 //! texts are redacted, and passes the redactor once more.
 
 mod diagnostics;
