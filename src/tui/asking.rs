@@ -13,8 +13,8 @@ impl Question {
         let waiting = snapshot.approvals.iter().filter(|approval| approval.caller.seat() == Some(seat)).count();
         let queue = match waiting {
             0 => String::new(),
-            1 => "Its waiting call is denied. ".to_owned(),
-            more => format!("Its {more} waiting calls are denied. "),
+            1 => "Its waiting call is withdrawn. ".to_owned(),
+            more => format!("Its {more} waiting calls are withdrawn. "),
         };
         Self {
             title: format!("Stop seat {seat}?").into(),

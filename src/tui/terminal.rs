@@ -8,7 +8,6 @@ pub mod encode;
 pub mod painter;
 
 use std::io::{self, IsTerminal as _, Write as _};
-use std::panic::PanicHookInfo;
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 
@@ -189,19 +188,6 @@ pub fn restore_on_panic() -> bool {
         }
         Some(_) => false,
     }
-}
-
-/// Installs a panic hook: `log` is told of every panic; the hook that was there before (which prints) runs when no
-/// screen is in its way.
-pub fn install_panic_hook(log: impl Fn(&PanicHookInfo<'_>) + Send + Sync + 'static) {
-    let before = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        let may_print = restore_on_panic();
-        log(info);
-        if may_print {
-            before(info);
-        }
-    }));
 }
 
 fn enter_sequence(modes: Modes) -> String {

@@ -349,7 +349,7 @@ fn stopping_a_seat_asks_first() {
     let outcome = bench.press(600, 'x');
     let [Effect::Ask(question)] = outcome.effects.as_slice() else { panic!("{outcome:?}") };
     assert_eq!(*question.yes, Effect::Send(Command::StopSeat(SeatHandle::from("release"))));
-    assert!(question.detail.contains("2 waiting calls are denied"), "{}", question.detail);
+    assert!(question.detail.contains("2 waiting calls are withdrawn"), "{}", question.detail);
     let mut own = write_tool(1, SHORT);
     own.caller = Caller::Console;
     let mut bench = Bench::new(vec![own]);

@@ -276,13 +276,6 @@ impl TextView {
         self.top = (sequence, 0);
     }
 
-    /// Forgets marks that number lines, after lines have been numbered anew.
-    pub const fn forget_marks(&mut self) {
-        self.match_at = None;
-        self.error_at = None;
-        self.hunt = None;
-    }
-
     fn below(&self, source: &dyn Source) -> u64 {
         self.rows.last().map_or(source.end(), |last| last.0 + 1)
     }
