@@ -1,7 +1,6 @@
 //! Long foreign text (a result, a description) broken into rows of a width, whole: only places are kept, and a row is
 //! made when it is drawn.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::json_view::units::units;
@@ -64,15 +63,14 @@ fn break_line(line: &str, start: usize, (width, rows): (usize, &mut Vec<(usize, 
             // What is carried over has to leave room for this unit.
             let carried = |to| {
                 let mut filled = Filled::default();
-                units(line.get(to..at).unwrap_or_default())
-                    .for_each(|unit| filled.push(shown(unit.text()).0.into_owned()));
+                units(line.get(to..at).unwrap_or_default()).for_each(|unit| filled.push(&shown(unit.text()).0));
                 filled
             };
             let to = space.filter(|space| *space > from && carried(*space).with(&drawn) <= width).unwrap_or(at);
             rows.push((start + from, start + to));
             (filled, from, space) = (carried(to), to, None);
         }
-        filled.push(drawn.into_owned());
+        filled.push(&drawn);
         at += unit.text().len();
         if unit.text() == " " {
             space = Some(at);
@@ -81,37 +79,39 @@ fn break_line(line: &str, start: usize, (width, rows): (usize, &mut Vec<(usize, 
     rows.push((start + from, start + at));
 }
 
-/// The cells of a row that is being filled. Units can join what stands before them into one cluster, so the last few
-/// are measured together.
+/// The cells of a row that is being filled. Units can join what stands before them into one cluster, so they are
+/// measured together from the last place at which nothing can.
 #[derive(Default)]
 struct Filled {
     before: usize,
-    last: VecDeque<String>,
+    last: String,
 }
 
 impl Filled {
-    /// Units that are measured together.
-    const TOGETHER: usize = 8;
-
-    fn cells(&self) -> usize {
-        self.before + text::width(&self.last.iter().map(String::as_str).collect::<String>())
-    }
-
     /// The cells with one more unit.
     fn with(&self, unit: &str) -> usize {
-        let together: String = self.last.iter().map(String::as_str).chain([unit]).collect();
-        self.before + text::width(&together)
+        if self.parts_from(unit) {
+            return self.before + text::width(&self.last) + text::width(unit);
+        }
+        self.before + text::width(&format!("{}{unit}", self.last))
     }
 
-    fn push(&mut self, unit: String) {
-        self.last.push_back(unit);
-        if self.last.len() > Self::TOGETHER {
-            let all = self.cells();
-            self.last.pop_front();
-            self.before = 0;
-            self.before = all - self.cells();
+    fn push(&mut self, unit: &str) {
+        if self.parts_from(unit) {
+            self.before += text::width(&self.last);
+            self.last.clear();
         }
+        self.last.push_str(unit);
     }
+
+    fn parts_from(&self, unit: &str) -> bool {
+        unit.chars().next().is_some_and(never_joins) && self.last.chars().next_back().is_none_or(never_joins)
+    }
+}
+
+/// Characters between two of which a cluster always ends: printable ASCII, kana and the common ideographs.
+const fn never_joins(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | '\u{4e00}'..='\u{9fff}')
 }
 
 #[cfg(test)]
@@ -131,6 +131,16 @@ mod tests {
         assert_eq!(lines("one two three four\r\n\nfive", 10), ["one two ", "three four", "", "five"]);
         assert_eq!(lines("abcdefghijklmno", 10), ["abcdefghij", "klmno"]);
         assert_eq!(lines("a\u{1b}[2J", 12), [crate::text::visible("a\u{1b}[2J")]);
+    }
+
+    #[test]
+    fn characters_that_join_are_measured_together() {
+        // Flags pair up from the first letter on, wherever units end.
+        for count in 1..40 {
+            let mut rows = TextRows::new(format!("ab{}", "\u{1f1e9}\u{1f1ea}\u{1f1eb}".repeat(count)).into());
+            rows.layout(11);
+            assert!((0..rows.rows()).all(|index| row_width(&rows.row(index)) <= 11), "{count}");
+        }
     }
 
     proptest! {
