@@ -300,6 +300,19 @@ async fn a_removed_server_ends_its_calls_and_its_questions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_seat_that_leaves_the_company_is_stopped() {
+    let text = |roles: &str| document(&[server("one", "")], &format!("roles:\n{roles}"));
+    let reviewer = "  - { name: Reviewer, handle: review, kind: agent }\n";
+    let release = "  - { name: Release Manager, handle: release, kind: agent }\n";
+    let bench = Bench::start(&text(&format!("{release}{reviewer}"))).await;
+    bench.save(&text(reviewer));
+    let seen = bench.until(|s| !s.stopped_seats.is_empty()).await;
+    let stopped: Vec<_> = seen.stopped_seats.iter().map(|stopped| stopped.seat.as_str()).collect();
+    assert_eq!(stopped, ["release"]);
+    bench.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rotated_credential_is_used_by_the_next_call_and_shown_nowhere() {
     let text = |variable: &str| {
         document(&[server("a", &format!("    env: {{ TOKEN: \"${{{variable}:-first-secret-1}}\" }}\n"))], ALLOW)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crewlet_tui::engine::audit::{Decision, Kind};
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
+use crewlet_tui::tool::arguments::Arguments;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -81,6 +82,22 @@ async fn a_client_that_takes_json_only_gets_json_for_a_held_call() {
     let answer = call.await.unwrap();
     assert!(!answer.is_stream());
     assert_eq!(answer.outcome(), "ok: ok");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_hears_that_a_person_edited_its_arguments() {
+    let bench = bench().await;
+    for agent in bench.both("release").await {
+        let call = agent.start_call("mystery", r#"{"path": "all"}"#);
+        let edited = Arguments::parse(r#"{"path": "one"}"#).unwrap();
+        bench.decide(&bench.question().await, Verdict::ApproveEdited(edited)).await;
+        let answer = call.await.unwrap().message();
+        let content = answer["result"]["content"].as_array().unwrap();
+        assert_eq!(content.len(), 2, "{answer}");
+        assert!(content[0]["text"].as_str().unwrap().contains("changed the arguments"), "{answer}");
+        assert_eq!(content[1]["text"], json!("ok"));
+    }
     bench.stop().await;
 }
 
