@@ -35,3 +35,10 @@ pub fn cpu_of_this_thread() -> Duration {
     let nanos = text.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0);
     Duration::from_nanos(nanos)
 }
+
+/// Ends a program in order.
+pub fn end(child: &mut std::process::Child) {
+    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    let _ = child.wait();
+}

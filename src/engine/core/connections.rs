@@ -35,14 +35,14 @@ impl Core {
         while let Some((connection, event)) = next {
             if let Some(index) = self.take_in(&connection, event, &mut due) {
                 // Its place in the list may be somebody else's afterwards: what came before is done first.
-                self.follow(std::mem::take(&mut due));
+                self.follow(&std::mem::take(&mut due));
                 self.connection_ended(index);
                 self.settle();
             }
             left -= 1;
             next = if left > 0 { self.inlets.connections.try_recv().ok() } else { None };
         }
-        self.follow(due);
+        self.follow(&due);
     }
 
     /// Takes in one event. Where a supervisor has ended: which server's.
@@ -79,7 +79,7 @@ impl Core {
         None
     }
 
-    fn follow(&mut self, due: Due) {
+    fn follow(&mut self, due: &Due) {
         self.bound_lines();
         if due.tools {
             let before = self.snapshot.catalog.clone();
