@@ -99,7 +99,9 @@ pub fn read_prompt(text: &str, server: &str, redactor: &Redactor) -> Result<Pass
         };
         let mut content = item.get_mut("content").map(Value::take).unwrap_or_default();
         match &mut content {
-            Value::Array(blocks) => blocks.iter_mut().try_for_each(|block| pass_block(block, server, redactor, &mut notes)),
+            Value::Array(blocks) => {
+                blocks.iter_mut().try_for_each(|block| pass_block(block, server, redactor, &mut notes))
+            }
             block @ Value::Object(_) => pass_block(block, server, redactor, &mut notes),
             _ => Err(Unusable::Shape("a message without content")),
         }?;
@@ -250,7 +252,8 @@ mod tests {
     #[test]
     fn only_links_that_a_server_is_needed_for_are_rewritten() {
         let link = |uri: &str| json!({"type": "resource_link", "uri": uri, "name": "x"});
-        let plain = [json!({"type": "text", "text": "note:a"}), link("HTTPS://a.test"), link("a[REDACTED:x]"), json!(7)];
+        let plain =
+            [json!({"type": "text", "text": "note:a"}), link("HTTPS://a.test"), link("a[REDACTED:x]"), json!(7)];
         assert!(matches!(readdressed(&plain, "notes"), Cow::Borrowed(_)));
         let blocks = [link("note:a"), link("crewlet://other/a")];
         let expected = [link("crewlet://notes/note%3Aa"), link("crewlet://notes/crewlet%3A%2F%2Fother%2Fa")];

@@ -337,7 +337,9 @@ impl Core {
     }
 
     fn follow_links(&mut self) {
-        let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
+        let link =
+            |(place, server): (usize, &Server)| (server.declared.connection.clone(), Link { place, ..server.link() });
+        let links = self.servers.iter().enumerate().map(link);
         self.outlets.links.send_replace(Arc::new(links.collect()));
     }
 
