@@ -129,7 +129,9 @@ pub fn readdressed<'b>(blocks: &'b [Value], server: &str) -> Cow<'b, [Value]> {
         return Cow::Borrowed(blocks);
     }
     let mut blocks = blocks.to_vec();
-    blocks.iter_mut().for_each(|block| readdress(block, server));
+    for block in &mut blocks {
+        readdress(block, server);
+    }
     Cow::Owned(blocks)
 }
 

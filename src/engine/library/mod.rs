@@ -113,6 +113,11 @@ impl Library {
         }))
     }
 
+    /// Whether a connection's server has resources to read.
+    pub fn has_resources(&self, connection: &ConnectionName) -> bool {
+        self.0.links.borrow().get(connection).is_some_and(|link| link.offers.has(Offer::Resources))
+    }
+
     /// The connections that a seat may use, in configuration order.
     fn links(&self, seat: &Seat) -> Vec<(ConnectionName, Link)> {
         let links = self.0.links.borrow().clone();

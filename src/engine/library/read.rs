@@ -93,7 +93,7 @@ impl Library {
         trail.sent().await;
         let (passed, outcome) = match connection.ask(&query, cancel).await {
             Ok(Reply::Result(raw)) => match self.clean(raw, read).await {
-                Ok(passed) => (Ok(self.noted(passed, &link.server, &query)), Outcome::Done),
+                Ok(passed) => (Ok(noted(passed, &link.server, &query)), Outcome::Done),
                 Err(unusable) => (Err(failed(&link.server, &unusable)), Outcome::Failed),
             },
             Ok(Reply::Error { code, message }) => {
@@ -122,13 +122,13 @@ impl Library {
         // Cleaning megabytes takes seconds, in which other requests go on.
         tokio::task::spawn_blocking(move || read(raw.get(), &redactor)).await.unwrap_or(Err(Unusable::Unreadable))
     }
+}
 
-    fn noted(&self, passed: Passed, server: &ServerName, query: &Query) -> Map<String, Value> {
-        if passed.notes.contains(&OutputNote::SecretsRedacted) {
-            tracing::warn!(%server, method = query.method(), "read_result_secrets_redacted");
-        }
-        passed.result
+fn noted(passed: Passed, server: &ServerName, query: &Query) -> Map<String, Value> {
+    if passed.notes.contains(&OutputNote::SecretsRedacted) {
+        tracing::warn!(%server, method = query.method(), "read_result_secrets_redacted");
     }
+    passed.result
 }
 
 fn failed(server: &ServerName, why: &dyn std::fmt::Display) -> Refused {
