@@ -331,6 +331,30 @@ async fn a_read_can_be_cancelled_and_ends_with_its_caller() {
     bench.stop().await;
 }
 
+#[tokio::test]
+async fn one_seat_cannot_ask_for_everything_at_once() {
+    let (bench, _wiki) = two().await;
+    let (agent, other) = (bench.modern("release"), bench.modern("review"));
+    bench.server.answer_to("resources/read", Reaction::Silence);
+    let read = json!({"uri": "crewlet://notes/x"});
+    let reading = |_| {
+        let (agent, read) = (agent.clone(), read.clone());
+        tokio::spawn(async move { agent.request("resources/read", read).await })
+    };
+    let reading: Vec<_> = (0..32).map(reading).collect();
+    wait(|| asked(&bench.server, "resources/read") == 32).await;
+    let (code, text) = error(&agent, "resources/read", read.clone()).await;
+    assert!(code == -32603 && text.contains("32 requests of this seat"), "{code} {text}");
+    // A name that nobody knows would have every server asked.
+    assert!(error(&agent, "prompts/get", json!({"name": "unknown"})).await.1.contains("32 requests of this seat"));
+    assert_eq!(result(&other, "prompts/list", json!({})).await["prompts"].as_array().unwrap().len(), 2);
+    reading.iter().for_each(tokio::task::JoinHandle::abort);
+    wait(|| bench.trail.records().iter().filter(|record| record.kind == Kind::Finished).count() == 32).await;
+    bench.server.answer_to("resources/read", Reaction::Result(json!({"contents": []})));
+    assert_eq!(result(&agent, "resources/read", read).await["contents"], json!([]));
+    bench.stop().await;
+}
+
 /// Waits until something becomes true that nobody announces.
 async fn wait(mut what: impl FnMut() -> bool) {
     let waiting = async {

@@ -152,17 +152,21 @@ impl Library {
 
     /// The server and its own name of the prompt that agents know by this one. A name that nobody was told in this run
     /// or an earlier one is looked for once.
-    pub(super) async fn prompt_called(&self, seat: &Seat, exposed: &str) -> Option<(Arc<str>, Arc<str>)> {
+    pub(super) async fn prompt_called(&self, seat: &Seat, exposed: &str) -> Result<(Arc<str>, Arc<str>), Refused> {
         let known = || self.0.prompts.lock().unwrap_or_else(PoisonError::into_inner).names.called(exposed);
         if !Names::is_exposed(exposed) {
-            return None;
+            return Err(Refused::Unknown);
         }
         if let Some(found) = known() {
-            return Some(found);
+            return Ok(found);
         }
+        if let Some(stopped) = self.stopped(seat) {
+            return Err(stopped);
+        }
+        let _place = self.place(seat)?;
         let parts = self.parts(seat, OfferList::Prompts).await;
         self.name_prompts(parts);
-        known()
+        known().ok_or(Refused::Unknown)
     }
 }
 

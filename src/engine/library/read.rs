@@ -61,10 +61,7 @@ impl Library {
         (name, arguments): (&str, Option<&Arguments>),
         cancel: &CancellationToken,
     ) -> Result<Map<String, Value>, Refused> {
-        if let Some(stopped) = self.stopped(&reader.seat) {
-            return Err(stopped);
-        }
-        let (server, raw) = self.prompt_called(&reader.seat, name).await.ok_or(Refused::Unknown)?;
+        let (server, raw) = self.prompt_called(&reader.seat, name).await?;
         let link = self.link(&reader.seat, &server).ok_or(Refused::Unknown)?;
         let query = Query::Prompt { name: raw, arguments: arguments.map(Arguments::shared) };
         let read = move |text: &str, redactor: &Redactor| read_prompt(text, &server, redactor);
