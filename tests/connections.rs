@@ -97,7 +97,7 @@ impl Bench {
                         }
                     }
                     ConnectionEvent::Identified(peer) => self.peer = Some(peer),
-                    ConnectionEvent::Listed(_) | ConnectionEvent::Ended => {}
+                    ConnectionEvent::Listed(_) | ConnectionEvent::OfferChanged(_) | ConnectionEvent::Ended => {}
                     ConnectionEvent::Lines { lines, dropped } => {
                         self.lines += lines.iter().filter(|line| line.1 == LineKind::Stderr).count();
                         self.dropped += dropped;

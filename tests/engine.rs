@@ -19,6 +19,7 @@ mod pins;
 #[path = "engine/races.rs"]
 mod races;
 #[path = "support/scripted.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
 
 use std::collections::HashMap;

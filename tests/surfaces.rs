@@ -19,6 +19,8 @@ mod binary;
 mod calls;
 #[path = "surfaces/doors.rs"]
 mod doors;
+#[path = "surfaces/library.rs"]
+mod library;
 #[path = "surfaces/lists.rs"]
 mod lists;
 #[path = "surfaces/relay.rs"]

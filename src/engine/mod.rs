@@ -12,6 +12,7 @@ mod export;
 pub mod gate;
 pub mod handle;
 mod launch;
+pub mod library;
 pub mod ring;
 mod servers;
 pub mod snapshot;

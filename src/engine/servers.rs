@@ -13,7 +13,7 @@ use super::connection::{Connection, ConnectionEvent, Initially};
 use super::launch::{Launched, Needs, Plan};
 use super::ring::Ring;
 use super::snapshot::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
-use super::status::{ConnectionStatus, Era, Failure, PeerFacts};
+use super::status::{ConnectionStatus, Era, Failure, Offer, PeerFacts};
 use crate::clock::Timestamp;
 use crate::ids::{ConnectionName, ServerName};
 use crate::tool::catalog::Source;
@@ -58,6 +58,8 @@ pub(super) struct Server {
     /// Its tools by class, counted once for each catalog.
     by_class: Option<[usize; 4]>,
     peer: Option<PeerFacts>,
+    /// How often it said that a list other than the tools' changed, by list.
+    changes: [u64; Offer::ALL.len()],
     starts: u32,
     calls: u64,
     latencies: VecDeque<Duration>,
@@ -113,6 +115,7 @@ impl Server {
             status,
             listing: None,
             peer: None,
+            changes: [0; Offer::ALL.len()],
             starts: 0,
             calls: 0,
             latencies: VecDeque::new(),
@@ -219,6 +222,12 @@ impl Server {
                 let known = self.listing.replace(Arc::new(listing)).is_some();
                 Effect::Tools(known)
             }
+            ConnectionEvent::OfferChanged(offer) => {
+                if let Some(count) = self.changes.get_mut(offer as usize) {
+                    *count += 1;
+                }
+                Effect::Status
+            }
             ConnectionEvent::Lines { lines, dropped } => {
                 self.take_lines(lines, dropped);
                 Effect::View
@@ -260,7 +269,15 @@ impl Server {
             ConnectionStatus::Stopping | ConnectionStatus::Stopped => Some("it is stopped".into()),
             ConnectionStatus::Disabled => Some("it is disabled".into()),
         };
-        Link { connection: self.link.clone(), down }
+        Link {
+            connection: self.link.clone(),
+            down,
+            server: self.declared.server.clone(),
+            prefix: self.declared.prefix.clone(),
+            place: 0,
+            offers: self.peer.as_ref().map(|peer| peer.offers).unwrap_or_default(),
+            versions: self.changes.map(|changes| changes + u64::from(self.starts)),
+        }
     }
 
     /// Its tools for the catalog; `None` before the first listing.

@@ -23,6 +23,7 @@ use super::gate::pins::Pins;
 use super::handle::{Handle, Reload, Submitted, SurfaceNews};
 pub use super::launch::{Eras, ErasChanged};
 use super::launch::{Launcher, Plan};
+use super::library::{Library, PromptNames};
 use super::servers::Server;
 use super::snapshot::{LogLevel, LogRecord};
 use crate::config::expand::Environment;
@@ -82,6 +83,8 @@ pub struct Kept {
     pub eras: Eras,
     /// Called when eras have to be remembered.
     pub eras_changed: Option<ErasChanged>,
+    /// What prompts are called.
+    pub prompts: PromptNames,
 }
 
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
@@ -97,8 +100,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
     let (inlets, senders) = inlets(&mut options);
     let snapshot = first_snapshot(config, options.attendance);
     let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
-    let handle = senders.handle(&outlets);
-    let launcher = launcher(&options, senders.connections, &shutdown);
+    let launcher = launcher(&options, senders.connections.clone(), &shutdown);
     let mut tasks = JoinSet::new();
     let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
     let pipeline = Pipeline {
@@ -107,11 +109,14 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         settings: outlets.settings.subscribe(),
         standing: outlets.standing.subscribe(),
         audit: options.audit,
-        core: senders.call_events,
+        core: senders.call_events.clone(),
         redactor: options.redactor,
         attendance: options.attendance,
         person: options.person,
     };
+    let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
+    let handle = senders.handle(&outlets, library);
+    drop(senders);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -174,7 +179,7 @@ fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &Canc
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets) -> Handle {
+    fn handle(&self, outlets: &Outlets, library: Library) -> Handle {
         Handle {
             commands: self.commands.clone(),
             calls: self.calls.clone(),
@@ -183,6 +188,7 @@ impl Senders {
             snapshots: outlets.snapshots.subscribe(),
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
+            library,
         }
     }
 }

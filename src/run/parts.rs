@@ -17,6 +17,7 @@ use crate::engine::connection::watchdog;
 use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
+use crate::engine::library::PromptNames;
 use crate::engine::snapshot::LogLevel;
 use crate::engine::start::{self, Eras, Kept, Options};
 use crate::engine::state_dir::{self, StateDir};
@@ -26,7 +27,10 @@ use crate::logging::{self, Logging};
 use crate::secret::Redactor;
 use crate::tool::names::Names;
 
+/// Remembered names of tools, in the state folder.
 const NAMES_FILE: &str = "names.json";
+/// Remembered names of prompts, in the state folder.
+const PROMPTS_FILE: &str = "prompts.json";
 /// Remembered definitions of tools, in the state folder.
 const PINS_FILE: &str = "pins.json";
 /// The longest file of remembered definitions that is read, in bytes.
@@ -148,7 +152,11 @@ impl Parts {
         let state = self.state.clone();
         let names = Saver::new({
             let state = state.clone();
-            move |names: &Names| write_names(&state, names)
+            move |names: &Names| write_names(&state, NAMES_FILE, names)
+        });
+        let prompts = Saver::new({
+            let state = state.clone();
+            move |names: &Names| write_names(&state, PROMPTS_FILE, names)
         });
         let eras = Saver::new({
             let state = state.clone();
@@ -169,13 +177,17 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
+            prompts: PromptNames {
+                names: read_names(&state, PROMPTS_FILE),
+                changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
+            },
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
             attendance,
             person: format!("person:{}", user()).into(),
             audit: self.audit.clone(),
-            names: read_names(&self.state),
+            names: read_names(&self.state, NAMES_FILE),
             names_changed: Box::new(move |changed| names.save(changed.clone())),
             pins: self.read_pins(),
             pins_changed: Box::new(move |changed| pins.save(changed.clone())),
@@ -247,18 +259,18 @@ fn mended(opened: &Opened) -> Vec<(LogLevel, Arc<str>)> {
     texts.map(|text| (LogLevel::Warn, text.into())).collect()
 }
 
-fn read_names(state: &StateDir) -> Names {
-    let Ok(text) = std::fs::read_to_string(state.file(NAMES_FILE)) else { return Names::default() };
+fn read_names(state: &StateDir, file: &str) -> Names {
+    let Ok(text) = std::fs::read_to_string(state.file(file)) else { return Names::default() };
     serde_json::from_str(&text).unwrap_or_else(|error| {
-        tracing::warn!(file = NAMES_FILE, %error, "names_unreadable");
+        tracing::warn!(file, %error, "names_unreadable");
         Names::default()
     })
 }
 
-fn write_names(state: &StateDir, names: &Names) {
+fn write_names(state: &StateDir, file: &str, names: &Names) {
     let written = serde_json::to_vec_pretty(names).map_err(std::io::Error::from);
-    if let Err(error) = written.and_then(|bytes| state.write_atomic(NAMES_FILE, &bytes)) {
-        tracing::warn!(file = NAMES_FILE, %error, "names_not_written");
+    if let Err(error) = written.and_then(|bytes| state.write_atomic(file, &bytes)) {
+        tracing::warn!(file, %error, "names_not_written");
     }
 }
 

@@ -132,7 +132,7 @@ const ENDING: &str = "the dashboard is ending; nothing was run";
 
 /// Sessions cancel by their own ids. Without sessions ids of several clients may be the same, and nobody cancels by
 /// them: a number of ours stands in.
-fn flight_id(session: &Session, id: &Id) -> Id {
+pub(super) fn flight_id(session: &Session, id: &Id) -> Id {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if session.era == Era::Legacy {
         return id.clone();
@@ -207,13 +207,12 @@ impl Writer {
 
     fn report(&self, shared: &Shared, key: &Key, report: &CallReport) -> Vec<u8> {
         if let Some(output) = &report.output {
+            let mut content = super::library::linked(shared, &key.tool, &output.content);
             if let Some(note) = &report.note {
                 // What a person changed is said first: the result is not of what was asked for.
-                let mut content = vec![json!({"type": "text", "text": &**note})];
-                content.extend(output.content.iter().cloned());
-                return self.result(&content, output.structured.as_ref(), output.is_error);
+                content.to_mut().insert(0, json!({"type": "text", "text": &**note}));
             }
-            return self.result(&output.content, output.structured.as_ref(), output.is_error);
+            return self.result(&content, output.structured.as_ref(), output.is_error);
         }
         let gone = || shared.handle.catalog().borrow().find(&key.tool).is_none();
         match &report.phase {

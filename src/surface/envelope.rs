@@ -154,6 +154,8 @@ impl ErrorCode {
     pub(super) const NO_METHOD: Self = Self(-32601);
     pub(super) const INVALID_PARAMS: Self = Self(-32602);
     pub(super) const INTERNAL: Self = Self(-32603);
+    /// No such resource; in the era without sessions that is [`Self::INVALID_PARAMS`].
+    pub(super) const NO_RESOURCE: Self = Self(-32002);
     /// No session, or none any more.
     pub(super) const SESSION: Self = Self(-32000);
     pub(super) const HEADER_MISMATCH: Self = Self(-32020);

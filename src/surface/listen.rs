@@ -1,7 +1,7 @@
-//! Telling agents that their tools changed: the stream of a session, and `subscriptions/listen`.
+//! Telling agents that their lists changed: the stream of a session, and `subscriptions/listen`.
 //!
-//! A stream is nothing but a future that sleeps until the catalog changes; it says so only when the seat's own list
-//! is another one than before.
+//! A stream is nothing but a future that sleeps until the catalog or what servers offer beside it changes; it says so
+//! only when the seat's own list is (or, of resources and prompts, may be) another one than before.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use futures_util::{Stream, StreamExt};
 use hyper::StatusCode;
 use hyper::body::Bytes;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -19,23 +19,35 @@ use super::Shared;
 use super::admit::Takes;
 use super::call::Asker;
 use super::envelope::{self, ErrorCode, Message, json_text};
+use super::library::LISTS;
 use super::reply::{self, Reply};
 use super::sessions::Session;
+use crate::engine::library;
+use crate::engine::status::Offer;
 use crate::org::Seat;
 use crate::tool::Catalog;
 
 /// How often a silent stream says that it is there: this finds out clients that are gone without a word.
 const COMMENT: Duration = Duration::from_secs(60);
 
-const CHANGED: &str = "notifications/tools/list_changed";
+/// The tools' place among [`LISTS`].
+const TOOLS: usize = 0;
+
+/// The place of a list among [`LISTS`].
+const fn place(offer: Offer) -> usize {
+    match offer {
+        Offer::Resources => 1,
+        Offer::Prompts => 2,
+    }
+}
 
 /// The stream that a session opens by GET. A newer one takes its place.
 pub(super) fn for_session(shared: &Arc<Shared>, seat: &Arc<Seat>, session: Arc<Session>) -> Reply {
     let until = session.take_stream();
     let changes = Changes::new(shared, seat, session, until);
-    let message = reply::event(&envelope::notification(CHANGED, None));
+    let messages = LISTS.map(|(method, _)| Some(reply::event(&envelope::notification(method, None))));
     let first = futures_util::stream::iter([reply::comment("listening")]);
-    reply::events(first.chain(changes.stream(message)))
+    reply::events(first.chain(changes.stream(messages)))
 }
 
 /// The stream that a client without a session opens by `subscriptions/listen`.
@@ -43,13 +55,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
     #[derive(Deserialize, Default)]
     struct Params {
         #[serde(default)]
-        notifications: Filter,
-    }
-    #[derive(Deserialize, Default)]
-    #[serde(rename_all = "camelCase")]
-    struct Filter {
-        #[serde(default)]
-        tools_list_changed: bool,
+        notifications: serde_json::Map<String, Value>,
     }
     let Asker { id, seat, session, takes } = asker;
     let Ok(params) = message.params::<Params>() else {
@@ -59,21 +65,27 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
     if takes == Takes::Json {
         return reply::text(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream\n");
     }
-    let wanted = params.notifications.tools_list_changed;
-    let accepted = if wanted { json!({"toolsListChanged": true}) } else { json!({}) };
+    let wants = |filter: &str| params.notifications.get(filter) == Some(&Value::Bool(true));
+    let accepted =
+        LISTS.iter().filter(|(_, filter)| wants(filter)).map(|(_, filter)| ((*filter).to_owned(), true.into()));
+    let accepted: serde_json::Map<String, Value> = accepted.collect();
     let mark = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id.as_json());
     let acknowledged = format!(r#"{{"notifications":{},{mark}}}"#, json_text(&accepted));
     let acknowledged = envelope::notification("notifications/subscriptions/acknowledged", Some(&acknowledged));
-    let changed = reply::event(&envelope::notification(CHANGED, Some(&format!("{{{mark}}}"))));
+    // What it does not want to hear of is silence; the stream stays until it or we end it.
+    let messages = LISTS.map(|(method, filter)| {
+        wants(filter).then(|| reply::event(&envelope::notification(method, Some(&format!("{{{mark}}}")))))
+    });
     let result = format!(r#"{{"resultType":"complete",{mark}}}"#);
     let last = reply::event(&envelope::result(&id, &[result.as_bytes()]));
     let until = session.ended.child_token();
-    let changes = Changes::new(shared, &seat, session, until).stream(changed);
-    // A client that wants to hear nothing still holds the stream until it or we end it.
-    let heard = changes.filter(move |event| std::future::ready(wanted || event.starts_with(b":")));
+    let heard = Changes::new(shared, &seat, session, until).stream(messages);
     let first = futures_util::stream::iter([reply::event(&acknowledged)]);
     reply::events(first.chain(heard).chain(futures_util::stream::iter([last])))
 }
+
+/// What is said when a list changes, by list; `None` where it is not to be heard of.
+type Messages = [Option<Bytes>; LISTS.len()];
 
 struct Changes {
     shared: Arc<Shared>,
@@ -81,6 +93,8 @@ struct Changes {
     session: Arc<Session>,
     catalog: watch::Receiver<Arc<Catalog>>,
     known: Bytes,
+    library: library::Changes,
+    shelves: library::Shelves,
     until: CancellationToken,
 }
 
@@ -90,34 +104,53 @@ impl Changes {
         let mut catalog = shared.shelf.changes();
         catalog.mark_unchanged();
         let known = shared.shelf.table(seat).json.clone();
-        Self { shared: shared.clone(), seat: seat.clone(), session, catalog, known, until }
+        // What changes from here on is told, once more than needed at worst.
+        let library = shared.handle.library().changes();
+        let shelves = shared.handle.library().shelves(seat);
+        Self { shared: shared.clone(), seat: seat.clone(), session, catalog, known, library, shelves, until }
     }
 
-    /// `message` at each change, comments in between, until the session ends or the program does.
-    fn stream(self, message: Bytes) -> impl Stream<Item = Bytes> + Send + 'static {
-        futures_util::stream::unfold((self, message), |(mut changes, message)| async move {
-            let event = changes.next(&message).await?;
-            Some((event, (changes, message)))
+    /// A message at each change, comments in between, until the session ends or the program does.
+    fn stream(self, messages: Messages) -> impl Stream<Item = Bytes> + Send + 'static {
+        futures_util::stream::unfold((self, messages), |(mut changes, messages)| async move {
+            let event = changes.next(&messages).await?;
+            Some((event, (changes, messages)))
         })
     }
 
-    async fn next(&mut self, message: &Bytes) -> Option<Bytes> {
+    async fn next(&mut self, messages: &Messages) -> Option<Bytes> {
         loop {
-            tokio::select! {
+            let changed: Vec<usize> = tokio::select! {
                 biased;
                 () = self.until.cancelled() => return None,
                 () = self.shared.shutdown.cancelled() => return None,
                 changed = self.catalog.changed() => {
                     changed.ok()?;
-                    let now = self.shared.shelf.table(&self.seat).json.clone();
-                    if now != self.known {
-                        self.known = now;
-                        return Some(message.clone());
-                    }
+                    self.tools_changed().into_iter().collect()
+                }
+                goes_on = self.library.next() => {
+                    goes_on.then_some(())?;
+                    let now = self.shared.handle.library().shelves(&self.seat);
+                    let changed = now.changed(&self.shelves);
+                    self.shelves = now;
+                    changed.into_iter().map(place).collect()
                 }
                 () = tokio::time::sleep(COMMENT) => return Some(reply::comment("listening")),
+            };
+            let heard = changed.into_iter().filter_map(|list| messages.get(list)?.as_deref());
+            let heard = heard.collect::<Vec<_>>().concat();
+            if !heard.is_empty() {
+                return Some(heard.into());
             }
         }
+    }
+
+    fn tools_changed(&mut self) -> Option<usize> {
+        let now = self.shared.shelf.table(&self.seat).json.clone();
+        (now != self.known).then(|| {
+            self.known = now;
+            TOOLS
+        })
     }
 }
 

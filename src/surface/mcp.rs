@@ -1,7 +1,7 @@
 //! One seat's MCP endpoint, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
 //!
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
-//! same path. Resources and prompts are not offered, so they are not declared.
+//! same path. Resources and prompts are answered by [`super::library`].
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,7 +17,7 @@ use super::call::{self, Asker};
 use super::envelope::{self, Client, Common, ErrorCode, Id, Kind, LEGACY, MODERN, Malformed, Message, json_text};
 use super::reply::{self, Reply};
 use super::sessions::Session;
-use super::{Shared, listen};
+use super::{Shared, library, listen};
 use crate::org::Seat;
 
 /// The header that names a session.
@@ -145,7 +145,7 @@ impl Call<'_> {
         tracing::info!(seat = %self.seat.handle, session = %session.short, client = %session.client, "session_opened");
         let result = json!({
             "protocolVersion": negotiate(&params.protocol_version),
-            "capabilities": {"tools": {"listChanged": true}},
+            "capabilities": library::capabilities(),
             "serverInfo": server_info(self.seat),
             "instructions": INSTRUCTIONS,
         });
@@ -166,7 +166,10 @@ impl Call<'_> {
             "tools/call" => self.call(asker, message).await,
             "tools/list" => self.list(&asker.id, b"}", message),
             "ping" => reply::json(StatusCode::OK, envelope::result(&asker.id, &[b"{}"])),
-            _ => reply::json(StatusCode::OK, no_method(&asker.id)),
+            _ => match library::Method::of(method) {
+                Some(method) => self.read(asker, method, message).await,
+                None => reply::json(StatusCode::OK, no_method(&asker.id)),
+            },
         }
     }
 
@@ -180,7 +183,7 @@ impl Call<'_> {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "capabilities": library::capabilities(),
                     "instructions": INSTRUCTIONS,
                     "ttlMs": 0,
                     "cacheScope": "private",
@@ -189,13 +192,21 @@ impl Call<'_> {
                 reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
             }
             "subscriptions/listen" => listen::for_client(self.shared, asker, message),
-            _ => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
+            _ => match library::Method::of(method) {
+                Some(method) => self.read(asker, method, message).await,
+                None => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
+            },
         }
     }
 
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
         let params = message.params.map_or("{}", serde_json::value::RawValue::get);
         call::call(self.shared, asker, params).await
+    }
+
+    async fn read(&self, asker: Asker, method: library::Method, message: &Message<'_>) -> Reply {
+        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+        library::answer(self.shared, asker, method, params).await
     }
 
     fn list(&self, id: &Id, rest: &[u8], message: &Message<'_>) -> Reply {
@@ -219,7 +230,8 @@ impl Call<'_> {
     fn unlike(&self, id: &Id, method: &str, meta: &envelope::Meta<'_>, message: &Message<'_>) -> Option<Reply> {
         #[derive(Deserialize)]
         struct Named {
-            name: String,
+            name: Option<String>,
+            uri: Option<String>,
         }
         let bad = |code, text: &str| Some(reply::json(StatusCode::BAD_REQUEST, envelope::error(Some(id), code, text)));
         let (Some(version), Some(_)) = (&meta.version, meta.capabilities) else {
@@ -238,11 +250,12 @@ impl Call<'_> {
         if admit::single(self.headers, &METHOD) != Some(method) {
             return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Method is not the method of the body");
         }
-        if method == "tools/call"
+        if matches!(method, "tools/call" | "prompts/get" | "resources/read")
             && let Ok(named) = message.params::<Named>()
-            && admit::single(self.headers, &NAME).and_then(listen::decoded).as_deref() != Some(named.name.as_str())
+            && let Some(named) = if method == "resources/read" { named.uri } else { named.name }
+            && admit::single(self.headers, &NAME).and_then(listen::decoded).as_deref() != Some(named.as_str())
         {
-            return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Name is not the tool's name of the body");
+            return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Name is not the name or uri of the body");
         }
         None
     }

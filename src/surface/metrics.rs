@@ -13,6 +13,7 @@ pub(super) struct Metrics {
     pub(super) unauthorised: AtomicU64,
     pub(super) lists: AtomicU64,
     pub(super) calls: AtomicU64,
+    pub(super) reads: AtomicU64,
     pub(super) refused: AtomicU64,
     pub(super) unknown_tools: AtomicU64,
 }
@@ -30,6 +31,7 @@ impl Metrics {
             ("http_unauthorised_total", "counter", "requests refused for their token", of(&self.unauthorised)),
             ("tool_lists_total", "counter", "tool lists given out", of(&self.lists)),
             ("tool_calls_total", "counter", "calls that agents made", of(&self.calls)),
+            ("reads_total", "counter", "lists and reads of resources and prompts", of(&self.reads)),
             ("tool_arguments_refused_total", "counter", "calls refused for their arguments", of(&self.refused)),
             ("tool_unknown_total", "counter", "calls of names that the seat does not have", of(&self.unknown_tools)),
             ("server_calls_total", "counter", "calls that were sent to servers", server_calls),

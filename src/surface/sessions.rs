@@ -98,6 +98,11 @@ impl Session {
     pub(super) fn begin(&self, id: &Id, cancel: &CancellationToken, hold: &Hold) -> bool {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.changed();
+        self.enlist(id, cancel, hold)
+    }
+
+    /// The same for a request that is no call.
+    pub(super) fn enlist(&self, id: &Id, cancel: &CancellationToken, hold: &Hold) -> bool {
         let mut in_flight = lock(&self.in_flight);
         if in_flight.contains_key(id) {
             return false;

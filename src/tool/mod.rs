@@ -3,10 +3,12 @@
 //! The engine fills these types from what servers advertise; the gate, the screens and the served surfaces
 //! read them. Nothing here does I/O, knows a clock or knows any tool by name.
 
+pub mod address;
 pub mod annotations;
 pub mod arguments;
 pub mod catalog;
 pub mod classify;
+pub mod contents;
 pub mod definition;
 pub mod delivery;
 pub mod entry;
@@ -14,6 +16,7 @@ pub mod form;
 pub mod json;
 pub mod listing;
 pub mod names;
+pub mod offers;
 pub mod output;
 pub mod worker;
 

@@ -155,6 +155,18 @@ impl Names {
         changed
     }
 
+    /// Whether an exposed name can look like this.
+    pub fn is_exposed(name: &str) -> bool {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        (1..=MAX_EXPOSED).contains(&name.len()) && name.bytes().all(fits)
+    }
+
+    /// The server and raw name that are remembered under an exposed name.
+    pub fn called(&self, exposed: &str) -> Option<(Arc<str>, Arc<str>)> {
+        let found = self.remembered.values().find(|names| &*names.exposed == exposed)?;
+        Some((found.server.clone(), found.raw.clone()))
+    }
+
     /// A server that lists other names each time must not fill the memory of all: over the cap, its names that are
     /// not listed now are forgotten.
     fn forget(&mut self, listed: &ByTool) {
@@ -233,6 +245,8 @@ mod tests {
         assert_eq!(name_of(&names, &[want("a", "delete"), want("b", "delete")], "b", "delete").0, "delete");
         assert_eq!(name_of(&names, &[want("a", "delete")], "a", "delete").0, "a_delete");
         assert!(!names.remember(&[want("b", "delete")]));
+        assert_eq!(names.called("delete"), Some(("b".into(), "delete".into())));
+        assert_eq!(names.called("a_delete"), None, "it was not remembered");
     }
 
     #[test]

@@ -198,6 +198,7 @@ fn server(
             protocol_version: "2025-11-25".into(),
             name: None,
             version: None,
+            offers: Offers::default(),
             pid: None,
             took: Duration::from_millis(212),
         }),

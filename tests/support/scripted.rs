@@ -1,6 +1,6 @@
 //! A scripted MCP server in memory: it answers what the test tells it to and keeps a ledger of executed calls.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use crewlet_tui::engine::connection::Connector;
@@ -19,6 +19,8 @@ pub enum Reaction {
     Silence,
     /// Closes the connection before it answers.
     HangUp,
+    /// Answers with what this makes of the parameters.
+    With(fn(&Value) -> Value),
 }
 
 #[derive(Default)]
@@ -27,7 +29,9 @@ struct State {
     reactions: VecDeque<Reaction>,
     ledger: Vec<(String, String)>,
     received: Vec<Value>,
-    notify: Vec<tokio::sync::mpsc::Sender<()>>,
+    notify: Vec<tokio::sync::mpsc::Sender<&'static str>>,
+    capabilities: Option<Value>,
+    others: HashMap<&'static str, Reaction>,
 }
 
 /// The server; clones share one state.
@@ -44,6 +48,28 @@ impl Scripted {
         server
     }
 
+    /// A server that declares resources and prompts beside its tools.
+    pub fn offering(tools: impl IntoIterator<Item = Value>) -> Self {
+        let server = Self::new(tools);
+        let told = json!({"listChanged": true});
+        let capabilities = json!({"tools": told, "resources": told, "prompts": told});
+        server.state.lock().expect("state").capabilities = Some(capabilities);
+        server
+    }
+
+    /// From now on requests of this method, which is not `tools/call`, are treated like this.
+    pub fn answer_to(&self, method: &'static str, reaction: Reaction) {
+        self.state.lock().expect("state").others.insert(method, reaction);
+    }
+
+    /// Sends a notification to every open connection.
+    pub async fn tell(&self, method: &'static str) {
+        let notify = self.state.lock().expect("state").notify.clone();
+        for connection in notify {
+            let _ = connection.send(method).await;
+        }
+    }
+
     /// The next calls are treated like this, in order.
     pub fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.state.lock().expect("state").reactions.extend(reactions);
@@ -51,14 +77,8 @@ impl Scripted {
 
     /// Replaces the tools and says so to every open connection.
     pub async fn change_tools(&self, tools: impl IntoIterator<Item = Value>) {
-        let notify = {
-            let mut state = self.state.lock().expect("state");
-            state.tools = tools.into_iter().collect();
-            state.notify.clone()
-        };
-        for connection in notify {
-            let _ = connection.send(()).await;
-        }
+        self.state.lock().expect("state").tools = tools.into_iter().collect();
+        self.tell("notifications/tools/list_changed").await;
     }
 
     /// Executed calls: raw name and the arguments exactly as received.
@@ -91,7 +111,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(()) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})],
+                Some(method) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": method})],
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -115,7 +135,7 @@ impl Scripted {
         match message.get("method").and_then(Value::as_str) {
             Some("initialize") => result(json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {"listChanged": true}},
+                "capabilities": state.capabilities.clone().unwrap_or(json!({"tools": {"listChanged": true}})),
                 "serverInfo": {"name": "scripted", "version": "1"},
             })),
             Some("tools/list") => result(json!({"tools": state.tools})),
@@ -127,8 +147,16 @@ impl Scripted {
                     Some(Reaction::Error(code, text)) => error(code, text),
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
+                    Some(Reaction::With(made)) => result(made(&message["params"])),
                 }
             }
+            Some(method) if state.others.contains_key(method) => match &state.others[method] {
+                Reaction::Result(value) => result(value.clone()),
+                Reaction::Error(code, text) => error(*code, text),
+                Reaction::Silence => Some(Vec::new()),
+                Reaction::HangUp => None,
+                Reaction::With(made) => result(made(&message["params"])),
+            },
             _ => error(-32601, "Method not found"),
         }
     }

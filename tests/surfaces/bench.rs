@@ -77,16 +77,22 @@ pub async fn bench() -> Bench {
 }
 
 pub async fn bench_with(text: &str) -> Bench {
+    bench_of(text, &[("notes", &Scripted::new(tools()))]).await
+}
+
+/// A bench with these servers; the first is its `server`.
+pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     // TLS is not used, but the client asks for a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let server = Scripted::new(tools());
+    let server = servers[0].1.clone();
     let config = crewlet_tui::config::load(text, &Source::File("config.yaml".into())).expect("a valid config").config;
     let folder = tempfile::tempdir().unwrap();
     let state = StateDir::open(folder.path().join("state")).unwrap();
     let owned = state.own("test").unwrap();
     let (audit, trail) = Audit::memory();
     let redactor = Redactor::default();
-    let connector: Arc<dyn Connector> = Arc::new(server.clone());
+    let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
+    let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));
     let options = Options {
         environment: Arc::new(NoVariables),
         attendance: Attendance::Person,
@@ -101,7 +107,7 @@ pub async fn bench_with(text: &str) -> Bench {
         log_dropped: Arc::new(|| 0),
         only: None,
         own_children: Vec::new(),
-        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+        connectors: connectors.collect::<HashMap<_, _>>(),
         first_notices: Vec::new(),
         kept: start::Kept::default(),
     };
@@ -261,9 +267,10 @@ impl Agent {
             Some(_) => {}
             None => {
                 request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if method == "tools/call" {
+                if matches!(method, "tools/call" | "prompts/get" | "resources/read") {
                     let params: Value = serde_json::from_str(params).unwrap();
-                    request = request.header("mcp-name", params["name"].as_str().unwrap());
+                    let named = if method == "resources/read" { &params["uri"] } else { &params["name"] };
+                    request = request.header("mcp-name", named.as_str().unwrap_or_default());
                 }
             }
         }

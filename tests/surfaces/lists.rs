@@ -46,9 +46,10 @@ async fn a_client_opens_as_its_era_does() {
     for (asked, given) in [(LEGACY, LEGACY), ("2025-03-26", "2025-03-26"), ("1999-01-01", LEGACY)] {
         let answer = agent.initialize(asked).await;
         let result = &answer.message()["result"];
+        let list = json!({"listChanged": true});
         assert_eq!(result["protocolVersion"], json!(given));
         assert_eq!(result["serverInfo"]["title"], json!("Release Manager (release)"));
-        assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}}));
+        assert_eq!(result["capabilities"], json!({"tools": list, "resources": list, "prompts": list}));
     }
     let modern = bench.modern("release");
     let result = modern.request("server/discover", json!({})).await.message()["result"].clone();
@@ -124,7 +125,7 @@ async fn a_client_without_session_hears_of_changed_tools() {
     let request = agent.post("subscriptions/listen", &params.to_string(), Some(json!("sub")));
     let mut stream = request.send().await.unwrap();
     let first = read_until(&mut stream, "\n\n").await;
-    assert!(first.contains(r#""notifications":{"toolsListChanged":true}"#), "{first}");
+    assert!(first.contains(r#""notifications":{"toolsListChanged":true,"promptsListChanged":true}"#), "{first}");
     bench.server.change_tools([]).await;
     let changed = read_until(&mut stream, "list_changed").await;
     assert!(changed.contains(r#""io.modelcontextprotocol/subscriptionId":"sub""#), "{changed}");

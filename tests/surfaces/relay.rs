@@ -48,6 +48,12 @@ impl Stdio {
         serde_json::from_str(&line.expect("in time").unwrap().expect("a line")).unwrap()
     }
 
+    async fn all_changed(&mut self) {
+        for list in ["tools", "resources", "prompts"] {
+            assert_eq!(self.next().await["method"], json!(format!("notifications/{list}/list_changed")));
+        }
+    }
+
     async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.send(json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params})).await;
         self.next().await
@@ -126,13 +132,17 @@ async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     let call = agent.ask("tools/call", json!({"name": "get"})).await;
     assert_eq!(call["result"]["isError"], json!(true));
+    assert_eq!(agent.ask("resources/list", json!({})).await["result"], json!({"resources": []}));
+    let read = agent.ask("resources/read", json!({"uri": "crewlet://notes/a"})).await;
+    assert!(read["error"]["message"].as_str().unwrap().contains("start the dashboard"), "{read}");
     bench.announce();
-    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    agent.all_changed().await;
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 4);
+    assert_eq!(agent.ask("prompts/list", json!({})).await["result"], json!({"prompts": []}));
     assert_eq!(agent.ask("server/discover", json!({})).await["error"]["code"], json!(-32601));
     bench.state.clear_run();
     bench.stop().await;
-    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    agent.all_changed().await;
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     agent.close().await;
 }

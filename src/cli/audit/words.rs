@@ -112,6 +112,7 @@ pub(super) fn who(caller: &StoredCaller) -> String {
 pub(super) fn what(record: &Stored) -> String {
     match (&record.server, &record.tool, &record.name) {
         (Some(server), Some(tool), _) => format!("{}/{}", text::visible(server), text::visible(tool)),
+        (Some(server), None, Some(name)) => format!("{} of {}", text::visible(name), text::visible(server)),
         (_, _, Some(name)) => text::visible(name).into_owned(),
         _ => String::new(),
     }

@@ -22,20 +22,31 @@ use super::gate::desk::Question;
 use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest};
 use super::snapshot::{CallView, Withdrawal};
+use super::status::{Offer, Offers};
 use crate::config::model::ApprovalSettings;
-use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle};
+use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crate::secret::Redactor;
 use crate::tool::Catalog;
 use hold::Hold;
 use run::Run;
 
-/// A connection as calls see it.
+/// A connection as calls and readers see it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
     /// Why calls cannot be sent now; `None` when they can.
     pub(super) down: Option<Arc<str>>,
+    /// The server's bare name.
+    pub(super) server: ServerName,
+    /// `tool_prefix`; prompts have it too.
+    pub(super) prefix: Arc<str>,
+    /// Its place among the connections, in configuration order.
+    pub(super) place: usize,
+    /// What it offers beside tools.
+    pub(super) offers: Offers,
+    /// Another number whenever one of those lists may be another one.
+    pub(super) versions: [u64; Offer::ALL.len()],
 }
 
 /// What a call tells the core.

@@ -1,6 +1,6 @@
 //! One `tools/call`: sent once, waited for within its deadline, given up in the open.
 //!
-//! [`super::Connection::call`] is the only caller. Deadlines and what a lost answer means are decided here; what a
+//! [`super::Connection::call`] sends calls; [`super::query`] sends its questions in the same way. Deadlines and what a lost answer means are decided here; what a
 //! result means is not.
 
 use std::time::Duration;
@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::client::{Answer, Client, Role};
 use super::flight::InFlight;
 use super::http::mirror;
+use super::link::Frame;
 use super::message::{Fault, Reached};
 use super::{CallFailure, Reply, protocol};
 use crate::engine::gate::Dispatch;
@@ -52,6 +53,27 @@ pub(super) async fn run(
     if let Some(tool) = client.tools().get(dispatch.raw_name()) {
         frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
     }
+    let patience = Patience { limit, most: limit.saturating_mul(MOST_EXTENSION) };
+    send(client, (flight, frame), patience, redactor, cancel).await
+}
+
+/// How long an answer may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Without progress.
+    pub limit: Duration,
+    /// With it.
+    pub most: Duration,
+}
+
+/// Sends a prepared request once and waits for its end.
+pub(super) async fn send(
+    client: &Client,
+    (flight, frame): (InFlight, Frame),
+    patience: Patience,
+    redactor: &Redactor,
+    cancel: &CancellationToken,
+) -> Sent {
     let began = Instant::now();
     tokio::select! {
         biased;
@@ -61,26 +83,26 @@ pub(super) async fn run(
                 return CallFailure::NotSent("the connection ended before it was sent".into()).into();
             }
         }
-        () = sleep_until(began + limit) => return not_taken(limit).into(),
+        () = sleep_until(began + patience.limit) => return not_taken(patience.limit).into(),
     }
-    wait(flight, began, limit, redactor, cancel).await
+    wait(flight, began, patience, redactor, cancel).await
 }
 
 async fn wait(
     mut flight: InFlight,
     began: Instant,
-    limit: Duration,
+    patience: Patience,
     redactor: &Redactor,
     cancel: &CancellationToken,
 ) -> Sent {
-    let last = began + limit.saturating_mul(MOST_EXTENSION);
+    let Patience { limit, most } = patience;
     let mut deadline = began + limit;
     let progress = flight.progress();
     loop {
         tokio::select! {
             biased;
             answer = flight.answer() => return judge(answer, flight.reached(), redactor),
-            () = progress.notified() => deadline = last.min(Instant::now() + limit),
+            () = progress.notified() => deadline = (began + most).min(Instant::now() + limit),
             () = cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,

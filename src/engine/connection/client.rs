@@ -17,7 +17,7 @@ use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
 use super::link::{Carriage, Frame, Ticket};
 use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
-use crate::engine::status::Era;
+use crate::engine::status::{Era, Offer, Offers};
 
 /// A client on one link. Clones share it.
 #[derive(Clone)]
@@ -31,6 +31,7 @@ struct Inner {
     end: OnceLock<LinkEnd>,
     ended: CancellationToken,
     tools_changed: Notify,
+    offers_changed: [Notify; Offer::ALL.len()],
     session_lost: Notify,
     suspected: Notify,
 }
@@ -42,6 +43,8 @@ struct State {
     closed: Option<Arc<str>>,
     /// What was listed last.
     tools: Arc<KnownTools>,
+    /// What beside tools the server tells changes of.
+    announced: Offers,
     /// When something last came from the server.
     heard: Instant,
     /// When a call was last made.
@@ -91,6 +94,7 @@ impl Client {
             era: None,
             closed: None,
             tools: Arc::default(),
+            announced: Offers::default(),
             heard: Instant::now(),
             called: None,
             epoch: 0,
@@ -104,6 +108,7 @@ impl Client {
             end: OnceLock::new(),
             ended: CancellationToken::new(),
             tools_changed: Notify::new(),
+            offers_changed: Default::default(),
             session_lost: Notify::new(),
             suspected: Notify::new(),
         }))
@@ -149,6 +154,16 @@ impl Client {
     /// Remembers a complete listing.
     pub fn set_tools(&self, tools: KnownTools) {
         self.lock().tools = Arc::new(tools);
+    }
+
+    /// What beside tools the server tells changes of.
+    pub fn announced(&self) -> Offers {
+        self.lock().announced
+    }
+
+    /// Fixes it, from the handshake.
+    pub fn set_announced(&self, announced: Offers) {
+        self.lock().announced = announced;
     }
 
     /// Notes that a call is made: an endpoint in use is looked after more closely.
@@ -214,6 +229,20 @@ impl Client {
     /// As if the server had said that its tools changed.
     pub fn note_tools_changed(&self) {
         self.0.tools_changed.notify_one();
+    }
+
+    /// Waits until the server says that this list changed.
+    pub async fn offer_changed(&self, offer: Offer) {
+        if let Some(changed) = self.0.offers_changed.get(offer as usize) {
+            changed.notified().await;
+        }
+    }
+
+    /// As if the server had said that this list changed.
+    pub fn note_offer_changed(&self, offer: Offer) {
+        if let Some(changed) = self.0.offers_changed.get(offer as usize) {
+            changed.notify_one();
+        }
     }
 
     /// Fails every request that waits, and every later one, with `reason`.
@@ -337,6 +366,8 @@ impl Client {
     fn hear(&self, method: &str, params: Option<&RawValue>) {
         match method {
             "notifications/tools/list_changed" => self.note_tools_changed(),
+            "notifications/resources/list_changed" => self.note_offer_changed(Offer::Resources),
+            "notifications/prompts/list_changed" => self.note_offer_changed(Offer::Prompts),
             "notifications/progress" => {
                 let params: Value = params.map_or(Value::Null, |p| serde_json::from_str(p.get()).unwrap_or_default());
                 let token = match params.get("progressToken") {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
-//! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
+//! | `handshake`, `tools`, `pages`, `refresh`, `call`, `query` | what is asked: era and revision, lists, one call, one question |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
 //! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
@@ -31,8 +31,10 @@ mod link;
 mod message;
 mod orders;
 mod outbox;
+mod pages;
 mod protocol;
 mod pulse;
+mod query;
 mod reach;
 pub mod reaper;
 mod refresh;
@@ -54,15 +56,17 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+pub use self::query::{Listed, Query};
 use self::reach::Availability;
 use super::gate::Dispatch;
 use super::snapshot::LineKind;
-use super::status::{ConnectionStatus, Era, PeerFacts};
+use super::status::{ConnectionStatus, Era, Offer, PeerFacts};
 use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
 use crate::ids::{ConnectionName, ServerName};
 use crate::secret::{Redactor, Secret};
 use crate::tool::Listing;
+use crate::tool::offers::OfferList;
 
 /// Everything needed to make and keep one connection. References are resolved.
 #[derive(Clone, Debug)]
@@ -149,6 +153,8 @@ pub enum ConnectionEvent {
     Identified(PeerFacts),
     /// Tools were listed: before every `Ready`, and again when the server says its list changed.
     Listed(Listing),
+    /// The server says that one of its other lists changed.
+    OfferChanged(Offer),
     /// Lines for the stderr pane, oldest first, and how many were dropped before the first of them.
     Lines {
         /// The lines.
@@ -244,7 +250,25 @@ impl Connection {
     /// # Errors
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        reach::Way::new(self, &dispatch, &cancel).go().await
+        let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &cancel);
+        way.go(self, &dispatch).await
+    }
+
+    /// Asks what needs no permit, because the protocol has it change nothing: at most for the spec's request timeout,
+    /// once. Dropping the future gives it up like `cancel` does.
+    ///
+    /// # Errors
+    /// See [`CallFailure`].
+    pub async fn ask(&self, query: &Query, cancel: &CancellationToken) -> Result<Reply, CallFailure> {
+        query::ask(self, query, cancel).await
+    }
+
+    /// Reads one of the server's lists, all pages within caps and within `limit` (or the spec's request timeout, where
+    /// that is shorter).
+    pub async fn list(&self, list: OfferList, limit: Duration) -> Listed {
+        let mut listed = query::list(self, list, limit.min(self.request_timeout)).await;
+        listed.cut = listed.cut.map(|cut| self.redactor.redact(&crate::text::clean(&cut)).as_ref().into());
+        listed
     }
 
     /// True for an endpoint that is away and that a call may bring back: the call is worth making.

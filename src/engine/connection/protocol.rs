@@ -66,17 +66,23 @@ pub(super) fn initialize() -> String {
     json!(params.with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)).to_string()
 }
 
-/// Parameters of `tools/list`.
+/// Parameters of `tools/list` and of the other lists.
 pub(super) fn list(era: Era, cursor: Option<&str>) -> String {
     let cursor = cursor.map(|cursor| format!(r#""cursor":{}"#, quoted(cursor)));
     let meta = meta(era, None).map(|meta| format!(r#""_meta":{meta}"#));
     format!("{{{}}}", cursor.into_iter().chain(meta).collect::<Vec<_>>().join(","))
 }
 
-/// Parameters of `subscriptions/listen`, for changes of the tool list.
-pub(super) fn listen() -> String {
+/// Parameters of `subscriptions/listen`, for changes of lists; `filter` is the JSON text of what to hear of.
+pub(super) fn listen(filter: &str) -> String {
     let meta = meta(Era::Modern, None).unwrap_or_default();
-    format!(r#"{{"_meta":{meta},"notifications":{{"toolsListChanged":true}}}}"#)
+    format!(r#"{{"_meta":{meta},"notifications":{filter}}}"#)
+}
+
+/// Parameters that are `fields`, JSON text of members, and what the era demands beside them.
+pub(super) fn with_meta(era: Era, fields: &str) -> String {
+    let meta = meta(era, None).map(|meta| format!(r#","_meta":{meta}"#)).unwrap_or_default();
+    format!("{{{fields}{meta}}}")
 }
 
 /// Parameters of `tools/call`; `arguments` is JSON text and is put in byte for byte.

@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use super::{Core, events};
+use crate::engine::call::Link;
 use crate::engine::connection::{ConnectionEvent, NamedEvent};
-use crate::engine::servers::Effect;
+use crate::engine::servers::{Effect, Server};
 use crate::engine::snapshot::{ApprovalView, Withdrawal};
 use crate::engine::status::ConnectionStatus;
 use crate::ids::ConnectionName;
@@ -99,7 +100,9 @@ impl Core {
     }
 
     pub(super) fn follow_links(&mut self) {
-        let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
+        let link =
+            |(place, server): (usize, &Server)| (server.declared.connection.clone(), Link { place, ..server.link() });
+        let links = self.servers.iter().enumerate().map(link);
         self.outlets.links.send_replace(Arc::new(links.collect()));
     }
 }

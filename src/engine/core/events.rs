@@ -30,6 +30,7 @@ pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
             let tool_count = listing.tools.len();
             tracing::info!(%server, tool_count, tool_names = %names.join(","), "tools_discovered");
         }
+        ConnectionEvent::OfferChanged(offer) => tracing::info!(%server, list = offer.as_str(), "list_changed"),
         ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } | ConnectionEvent::Ended => {}
     }
 }

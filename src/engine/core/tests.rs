@@ -19,7 +19,7 @@ use crate::engine::gate::Attendance;
 use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted};
 use crate::engine::snapshot::{CallPhase, Caller, Tier};
 use crate::engine::start::{Options, assemble};
-use crate::engine::status::ConnectionStatus;
+use crate::engine::status::{ConnectionStatus, Offers};
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::secret::Redactor;
 use crate::tool::catalog::Source as Listed;
@@ -48,7 +48,15 @@ fn core() -> (Core, MemoryTrail) {
     let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
     core.snapshot.catalog = catalog.clone();
     core.outlets.catalog.send_replace(catalog);
-    let link = Link { connection: None, down: None };
+    let link = Link {
+        connection: None,
+        down: None,
+        server: ServerName::new("notes"),
+        prefix: "".into(),
+        place: 0,
+        offers: Offers::default(),
+        versions: [0; 2],
+    };
     core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));
     (core, trail)
 }

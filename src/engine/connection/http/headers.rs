@@ -48,8 +48,10 @@ pub(super) fn of_message(message: &Value, session: Option<HeaderValue>) -> Vec<(
     };
     add(VERSION, Some(revision));
     add(METHOD, text("/method"));
-    if text("/method") == Some("tools/call") {
-        add(NAME, text("/params/name"));
+    match text("/method") {
+        Some("tools/call" | "prompts/get") => add(NAME, text("/params/name")),
+        Some("resources/read") => add(NAME, text("/params/uri")),
+        _ => {}
     }
     headers
 }
@@ -110,6 +112,11 @@ mod tests {
         let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"});
         let call = json!({"method": "tools/call", "params": {"name": "t", "_meta": meta}});
         assert_eq!(show(&call, None), "mcp-protocol-version=2026-07-28 mcp-method=tools/call mcp-name=t");
+        let get = json!({"method": "prompts/get", "params": {"name": "p", "_meta": meta}});
+        assert_eq!(show(&get, None), "mcp-protocol-version=2026-07-28 mcp-method=prompts/get mcp-name=p");
+        let read = json!({"method": "resources/read", "params": {"uri": "a:é", "_meta": meta}});
+        let shown = "mcp-protocol-version=2026-07-28 mcp-method=resources/read mcp-name==?base64?YTrDqQ==?=";
+        assert_eq!(show(&read, None), shown);
         let list = json!({"method": "tools/list", "params": {"_meta": meta}});
         assert_eq!(show(&list, None), "mcp-protocol-version=2026-07-28 mcp-method=tools/list");
         let legacy = json!({"method": "tools/list", "params": {}});
