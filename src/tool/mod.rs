@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod classify;
 pub mod definition;
 pub mod delivery;
+pub mod elicit;
 pub mod entry;
 pub mod form;
 pub mod json;
