@@ -19,6 +19,14 @@ pub enum Reaction {
     Silence,
     /// Closes the connection before it answers.
     HangUp,
+    /// Sends these messages; the call is answered with the text of our answer to the request `until`.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    Ask {
+        /// What is sent.
+        messages: Vec<Value>,
+        /// The request whose answer ends the call.
+        until: Value,
+    },
 }
 
 #[derive(Default)]
@@ -27,7 +35,10 @@ struct State {
     reactions: VecDeque<Reaction>,
     ledger: Vec<(String, String)>,
     received: Vec<Value>,
-    notify: Vec<tokio::sync::mpsc::Sender<()>>,
+    /// Calls that wait for an answer of ours: the call's id, and the request's.
+    asking: Vec<(Value, Value)>,
+    modern: bool,
+    notify: Vec<tokio::sync::mpsc::Sender<Vec<Value>>>,
 }
 
 /// The server; clones share one state.
@@ -44,6 +55,22 @@ impl Scripted {
         server
     }
 
+    /// From now on it speaks the era without sessions.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub fn be_modern(&self) {
+        self.state.lock().expect("state").modern = true;
+    }
+
+    /// Sends these messages on every open connection.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub async fn say(&self, messages: impl IntoIterator<Item = Value>) {
+        let messages: Vec<Value> = messages.into_iter().collect();
+        let open = self.state.lock().expect("state").notify.clone();
+        for connection in open {
+            let _ = connection.send(messages.clone()).await;
+        }
+    }
+
     /// The next calls are treated like this, in order.
     pub fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.state.lock().expect("state").reactions.extend(reactions);
@@ -51,14 +78,8 @@ impl Scripted {
 
     /// Replaces the tools and says so to every open connection.
     pub async fn change_tools(&self, tools: impl IntoIterator<Item = Value>) {
-        let notify = {
-            let mut state = self.state.lock().expect("state");
-            state.tools = tools.into_iter().collect();
-            state.notify.clone()
-        };
-        for connection in notify {
-            let _ = connection.send(()).await;
-        }
+        self.state.lock().expect("state").tools = tools.into_iter().collect();
+        self.say([json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})]).await;
     }
 
     /// Executed calls: raw name and the arguments exactly as received.
@@ -91,7 +112,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(()) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})],
+                Some(messages) = changed.recv() => messages,
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -108,11 +129,22 @@ impl Scripted {
         let mut state = self.state.lock().expect("state");
         state.received.push(message.clone());
         let Some(id) = id else { return Some(Vec::new()) };
+        if message.get("method").is_none() {
+            let Some(at) = state.asking.iter().position(|(_, until)| *until == id) else { return Some(Vec::new()) };
+            let (call, _) = state.asking.remove(at);
+            let said = message.get("result").or_else(|| message.get("error")).cloned().unwrap_or_default();
+            let result = json!({"content": [{"type": "text", "text": said.to_string()}]});
+            return Some(vec![json!({"jsonrpc": "2.0", "id": call, "result": result})]);
+        }
         let result = |result: Value| Some(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]);
         let error = |code: i64, text: &str| {
             Some(vec![json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}})])
         };
         match message.get("method").and_then(Value::as_str) {
+            Some("server/discover") if state.modern => result(json!({
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+            })),
             Some("initialize") => result(json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": {"tools": {"listChanged": true}},
@@ -127,6 +159,10 @@ impl Scripted {
                     Some(Reaction::Error(code, text)) => error(code, text),
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
+                    Some(Reaction::Ask { messages, until }) => {
+                        state.asking.push((id, until));
+                        Some(messages)
+                    }
                 }
             }
             _ => error(-32601, "Method not found"),

@@ -47,12 +47,14 @@ pub(super) async fn run(
     }
     client.note_call();
     let era = client.era().unwrap_or(Era::Legacy);
-    let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
+    let params = |token| protocol::call(era, dispatch, (token, client.asks().offer()));
     let (flight, mut frame) = client.prepare(Role::Ordinary, "tools/call", params);
     if let Some(tool) = client.tools().get(dispatch.raw_name()) {
         frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
     }
     let began = Instant::now();
+    let last = began + limit.saturating_mul(MOST_EXTENSION);
+    let _running = client.asks().running(flight.id, dispatch.call(), (flight.progress(), last));
     tokio::select! {
         biased;
         () = cancel.cancelled() => return CallFailure::NotSent("cancelled before it was sent".into()).into(),
@@ -85,6 +87,10 @@ async fn wait(
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,
             }.into(),
+            // While the server waits for a person it is not the server that takes its time.
+            () = sleep_until(deadline), if deadline < last && flight.client.asks().hold(flight.id) => {
+                deadline = last.min(Instant::now() + limit);
+            }
             () = sleep_until(deadline) => return match flight.give_up("no answer in time") {
                 Reached::No => not_taken(began.elapsed()),
                 Reached::Perhaps => CallFailure::TimedOut { limit, waited: began.elapsed() },
