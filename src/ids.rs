@@ -103,3 +103,7 @@ pub struct GrantId(pub u64);
 /// A question waiting for a person; counts up within one run and is never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ApprovalId(pub u64);
+
+/// A server's question that waits for a person; counts up within one run and is never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FormId(pub u64);

@@ -65,6 +65,7 @@ impl Bench {
             restart: RestartPolicy::Never,
             known_era: None,
             redactor: Redactor::default(),
+            forms: None,
         };
         change(&mut spec, &mut stdio);
         spec.transport = TransportSpec::Stdio(stdio);

@@ -14,6 +14,8 @@
 mod bench;
 #[path = "engine/desk.rs"]
 mod desk;
+#[path = "engine/forms.rs"]
+mod forms;
 #[path = "engine/pins.rs"]
 mod pins;
 #[path = "engine/races.rs"]

@@ -15,6 +15,7 @@ use super::connection::{
     self, Connection, ConnectionSpec, Connector, HttpSpec, Initially, NamedEvent, StdioSpec, TransportSpec,
 };
 use super::core::adopt;
+use super::forms::Inbox;
 use super::servers::Declared;
 use super::snapshot::{CredentialView, TransportFacts};
 use super::status::{ConnectionStatus, Era, Failure, FailureKind};
@@ -33,6 +34,7 @@ pub(super) struct Launcher {
     pub(super) connectors: HashMap<ServerName, Arc<dyn Connector>>,
     pub(super) only: Option<ServerName>,
     pub(super) events: mpsc::Sender<NamedEvent>,
+    pub(super) forms: Option<Inbox>,
     pub(super) shutdown: CancellationToken,
 }
 
@@ -115,6 +117,7 @@ impl Launcher {
             restart: plan.needs.restart,
             known_era,
             redactor: self.redactor.clone(),
+            forms: self.forms.clone(),
         };
         let status = match initially {
             Initially::Enabled => ConnectionStatus::Starting { since: Timestamp::now() },

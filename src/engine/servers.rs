@@ -422,6 +422,7 @@ mod tests {
             connectors: std::collections::HashMap::new(),
             only: None,
             events: tokio::sync::mpsc::channel(1).0,
+            forms: None,
             shutdown: CancellationToken::new(),
         };
         let plan = launcher.plans(&config).remove(0);

@@ -14,8 +14,10 @@ use super::call::{CallEvent, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Connector, NamedEvent};
+use super::core::doors::Doors;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
+use super::forms::{Asking, Forms, Inbox};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
@@ -97,12 +99,12 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
 pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
-    let (inlets, senders) = inlets(&mut options);
+    let (forms, asking) = inbox(options.attendance);
+    let (inlets, senders) = inlets(&mut options, asking);
     let snapshot = first_snapshot(config, options.attendance);
     let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
-    let launcher = launcher(&options, senders.connections.clone(), &shutdown);
-    let mut tasks = JoinSet::new();
-    let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
+    let launcher = launcher(&options, (senders.connections.clone(), forms.clone()), &shutdown);
+    let (servers, tasks) = start_servers(&launcher, config, &options.kept.eras);
     let pipeline = Pipeline {
         catalog: outlets.catalog.subscribe(),
         links: outlets.links.subscribe(),
@@ -113,6 +115,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         redactor: options.redactor,
         attendance: options.attendance,
         person: options.person,
+        forms,
     };
     let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
     let handle = senders.handle(&outlets, library);
@@ -137,6 +140,9 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         exports: Exports::new(options.kept.folder),
         connections: tasks,
         desk: Desk::default(),
+        forms: Forms::default(),
+        stories: JoinSet::new(),
+        refused_forms: Doors::default(),
         grants: Grants::default(),
         pins: options.pins,
         unsaved_pins: false,
@@ -144,7 +150,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         running: JoinSet::new(),
         cancels: HashMap::new(),
         tasks: HashMap::new(),
-        doors: super::core::doors::Doors::default(),
+        doors: Doors::default(),
         warned: HashSet::new(),
         settled: false,
         dirty: true,
@@ -166,7 +172,16 @@ struct Senders {
     reloads: mpsc::Sender<Reload>,
 }
 
-fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &CancellationToken) -> Launcher {
+/// Where servers' questions are handed in. Servers are told that they may ask only where somebody is there to answer.
+fn inbox(attendance: Attendance) -> (Option<Inbox>, mpsc::Receiver<Asking>) {
+    let (inbox, asking) = Inbox::new();
+    ((attendance == Attendance::Person).then_some(inbox), asking)
+}
+
+/// What connections tell the core by.
+type Ways = (mpsc::Sender<NamedEvent>, Option<Inbox>);
+
+fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationToken) -> Launcher {
     Launcher {
         environment: options.environment.clone(),
         redactor: options.redactor.clone(),
@@ -174,6 +189,7 @@ fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &Canc
         connectors: options.connectors.clone(),
         only: options.only.clone(),
         events,
+        forms,
         shutdown: shutdown.clone(),
     }
 }
@@ -193,7 +209,7 @@ impl Senders {
     }
 }
 
-fn inlets(options: &mut Options) -> (Inlets, Senders) {
+fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Senders) {
     // What is left behind is a feed that has ended.
     let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
@@ -202,8 +218,17 @@ fn inlets(options: &mut Options) -> (Inlets, Senders) {
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
-    let inlets =
-        Inlets { commands, calls, surface, call_events, connections, reloads, log, audit: options.audit.health() };
+    let inlets = Inlets {
+        commands,
+        calls,
+        surface,
+        call_events,
+        connections,
+        asking,
+        reloads,
+        log,
+        audit: options.audit.health(),
+    };
     let senders = Senders {
         commands: commands_in,
         calls: calls_in,
@@ -215,12 +240,14 @@ fn inlets(options: &mut Options) -> (Inlets, Senders) {
     (inlets, senders)
 }
 
-/// The servers of the configuration, each started as it says.
-fn start_servers(launcher: &Launcher, config: &Config, eras: &Eras, tasks: &mut JoinSet<()>) -> Vec<Server> {
+/// The servers of the configuration, each started as it says, and their supervisors.
+fn start_servers(launcher: &Launcher, config: &Config, eras: &Eras) -> (Vec<Server>, JoinSet<()>) {
+    let mut tasks = JoinSet::new();
     let start = |plan: Plan| {
         let (initially, era) = (plan.initially(), eras.get(&plan.declared.connection).copied());
-        let launched = launcher.launch(plan.clone(), initially, era, tasks);
+        let launched = launcher.launch(plan.clone(), initially, era, &mut tasks);
         Server::new(plan, launched)
     };
-    launcher.plans(config).into_iter().map(start).collect()
+    let servers = launcher.plans(config).into_iter().map(start).collect();
+    (servers, tasks)
 }

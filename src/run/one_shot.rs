@@ -113,7 +113,7 @@ where
     };
     let attendance = match (global.read_only, attended()) {
         (true, _) => Attendance::ReadOnly,
-        (false, true) => Attendance::Person,
+        (false, true) => Attendance::Prompt,
         (false, false) => Attendance::Nobody,
     };
     let (handle, engine) = parts.start(document, attendance, only);

@@ -11,6 +11,7 @@ pub mod classify;
 pub mod contents;
 pub mod definition;
 pub mod delivery;
+pub mod elicit;
 pub mod entry;
 pub mod form;
 pub mod json;

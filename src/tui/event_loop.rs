@@ -232,6 +232,7 @@ impl Screen {
                 | Effect::Show(_)
                 | Effect::EditCall(_)
                 | Effect::OpenCard(_)
+                | Effect::OpenForm(_)
                 | Effect::Ask(_)
                 | Effect::Several(_) => {}
             }

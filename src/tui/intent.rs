@@ -101,6 +101,12 @@ pub enum Intent {
     Revoke,
     /// Send what the editor holds.
     Submit,
+    /// On a form: say no to the server.
+    Decline,
+    /// On a form: tell the server that nobody chose.
+    Dismiss,
+    /// On a form: choose, or the next choice.
+    Toggle,
     /// Give up a running call of one's own.
     CancelCall,
     /// The help screen.
@@ -168,6 +174,9 @@ impl Intent {
             Self::Grants => "grants",
             Self::Revoke => "revoke",
             Self::Submit => "submit",
+            Self::Decline => "decline",
+            Self::Dismiss => "dismiss",
+            Self::Toggle => "toggle",
             Self::CancelCall => "cancel_call",
             Self::Help => "help",
             Self::Redraw => "redraw",
@@ -223,6 +232,8 @@ pub enum Effect {
     EditCall(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
+    /// Open the form of this server's question.
+    OpenForm(crate::ids::FormId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
     /// Several things, in order.

@@ -84,17 +84,28 @@ pub struct Setup {
     pub attendance: Attendance,
     pub tools: Vec<Value>,
     pub pins: Pins,
+    /// Whether the server speaks the era without sessions.
+    pub modern: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { config: CONFIG.to_owned(), attendance: Attendance::Person, tools: tools(), pins: Pins::default() }
+        Self {
+            config: CONFIG.to_owned(),
+            attendance: Attendance::Person,
+            tools: tools(),
+            pins: Pins::default(),
+            modern: false,
+        }
     }
 }
 
 impl Setup {
     pub async fn start(self) -> Bench {
         let server = Scripted::new(self.tools);
+        if self.modern {
+            server.be_modern();
+        }
         let loaded = crewlet_tui::config::load(&self.config, &Source::File("config.yaml".into()));
         let config = loaded.expect("a valid config").config;
         let (audit, trail) = Audit::memory();

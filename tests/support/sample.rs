@@ -8,7 +8,7 @@ use crewlet_tui::config::model::PolicyDecision;
 use crewlet_tui::engine::ring::Ring;
 use crewlet_tui::engine::snapshot::*;
 use crewlet_tui::engine::status::*;
-use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, SeatHandle, ServerName};
+use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, FormId, SeatHandle, ServerName};
 use crewlet_tui::tool::annotations::Parsed;
 use crewlet_tui::tool::classify::classify;
 use crewlet_tui::tool::delivery::delivery;
@@ -45,6 +45,7 @@ pub fn empty() -> Snapshot {
         listener_problem: None,
         sessions: Vec::new(),
         stopping: false,
+        forms: Vec::new(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),
@@ -301,6 +302,42 @@ pub fn approval(id: u64, tool: &str, waiting: i64) -> Arc<ApprovalView> {
         entry,
         change: None,
         repeat: None,
+    })
+}
+
+/// A server's question with every kind of field, asked so many seconds ago.
+pub fn form(id: u64, waiting: i64) -> Arc<FormView> {
+    let params = serde_json::json!({
+        "message": "Which release do you mean?\nThe branch main has three that fit.",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "title": "Name of the release", "minLength": 2, "maxLength": 20,
+                         "description": "As it stands on the tag, without the v."},
+                "mail": {"type": "string", "format": "email", "title": "Tell whom"},
+                "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+                "draft": {"type": "boolean", "title": "As a draft"},
+                "channel": {"type": "string", "enum": ["stable", "beta", "nightly"], "default": "beta"},
+                "parts": {"type": "array", "items": {"anyOf": [
+                    {"const": "src", "title": "Sources"}, {"const": "bin", "title": "Binaries"},
+                    {"const": "doc", "title": "Documents"}]}},
+            },
+            "required": ["name", "draft"],
+        },
+    });
+    let form = crewlet_tui::tool::elicit::read(&params.to_string(), &crewlet_tui::secret::Redactor::default()).unwrap();
+    Arc::new(FormView {
+        id: FormId(id),
+        connection: ConnectionName::from("github::release"),
+        server: ServerName::from("github"),
+        during: vec![FormCall {
+            call: CallId::new("cx000000003"),
+            tool: "github_list_branches".into(),
+            caller: seat(),
+        }],
+        form: Arc::new(form),
+        asked_at: ago(waiting),
+        expires_at: Timestamp::from_millis(NOW.millis() + (300 - waiting) * 1_000),
     })
 }
 

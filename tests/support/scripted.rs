@@ -21,6 +21,14 @@ pub enum Reaction {
     HangUp,
     /// Answers with what this makes of the parameters.
     With(fn(&Value) -> Value),
+    /// Sends these messages; the call is answered with the text of our answer to the request `until`.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    Ask {
+        /// What is sent.
+        messages: Vec<Value>,
+        /// The request whose answer ends the call.
+        until: Value,
+    },
 }
 
 #[derive(Default)]
@@ -29,7 +37,10 @@ struct State {
     reactions: VecDeque<Reaction>,
     ledger: Vec<(String, String)>,
     received: Vec<Value>,
-    notify: Vec<tokio::sync::mpsc::Sender<&'static str>>,
+    /// Calls that wait for an answer of ours: the call's id, and the request's.
+    asking: Vec<(Value, Value)>,
+    modern: bool,
+    notify: Vec<tokio::sync::mpsc::Sender<Vec<Value>>>,
     capabilities: Option<Value>,
     others: HashMap<&'static str, Reaction>,
 }
@@ -62,11 +73,24 @@ impl Scripted {
         self.state.lock().expect("state").others.insert(method, reaction);
     }
 
+    /// From now on it speaks the era without sessions.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub fn be_modern(&self) {
+        self.state.lock().expect("state").modern = true;
+    }
+
     /// Sends a notification to every open connection.
     pub async fn tell(&self, method: &'static str) {
-        let notify = self.state.lock().expect("state").notify.clone();
-        for connection in notify {
-            let _ = connection.send(method).await;
+        self.say([json!({"jsonrpc": "2.0", "method": method})]).await;
+    }
+
+    /// Sends these messages on every open connection.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub async fn say(&self, messages: impl IntoIterator<Item = Value>) {
+        let messages: Vec<Value> = messages.into_iter().collect();
+        let open = self.state.lock().expect("state").notify.clone();
+        for connection in open {
+            let _ = connection.send(messages.clone()).await;
         }
     }
 
@@ -111,7 +135,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(method) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": method})],
+                Some(messages) = changed.recv() => messages,
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -128,11 +152,22 @@ impl Scripted {
         let mut state = self.state.lock().expect("state");
         state.received.push(message.clone());
         let Some(id) = id else { return Some(Vec::new()) };
+        if message.get("method").is_none() {
+            let Some(at) = state.asking.iter().position(|(_, until)| *until == id) else { return Some(Vec::new()) };
+            let (call, _) = state.asking.remove(at);
+            let said = message.get("result").or_else(|| message.get("error")).cloned().unwrap_or_default();
+            let result = json!({"content": [{"type": "text", "text": said.to_string()}]});
+            return Some(vec![json!({"jsonrpc": "2.0", "id": call, "result": result})]);
+        }
         let result = |result: Value| Some(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]);
         let error = |code: i64, text: &str| {
             Some(vec![json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}})])
         };
         match message.get("method").and_then(Value::as_str) {
+            Some("server/discover") if state.modern => result(json!({
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+            })),
             Some("initialize") => result(json!({
                 "protocolVersion": "2025-11-25",
                 "capabilities": state.capabilities.clone().unwrap_or(json!({"tools": {"listChanged": true}})),
@@ -148,6 +183,10 @@ impl Scripted {
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
                     Some(Reaction::With(made)) => result(made(&message["params"])),
+                    Some(Reaction::Ask { messages, until }) => {
+                        state.asking.push((id, until));
+                        Some(messages)
+                    }
                 }
             }
             Some(method) if state.others.contains_key(method) => match &state.others[method] {
@@ -155,6 +194,7 @@ impl Scripted {
                 Reaction::Error(code, text) => error(*code, text),
                 Reaction::Silence => Some(Vec::new()),
                 Reaction::HangUp => None,
+                Reaction::Ask { .. } => panic!("only calls ask"),
                 Reaction::With(made) => result(made(&message["params"])),
             },
             _ => error(-32601, "Method not found"),

@@ -182,7 +182,7 @@ pub struct Stored {
     pub seq: u64,
     /// SHA-256 of the previous line, in hex.
     pub prev: String,
-    /// `received`, `asked`, `decided`, `dispatched`, `finished`, `refused` or `repaired`.
+    /// `received`, `asked`, `decided`, `dispatched`, `finished`, `refused`, `elicited`, `answered` or `repaired`.
     pub kind: String,
     /// The run of the program that wrote it.
     pub instance: Option<String>,

@@ -90,6 +90,10 @@ pub enum Kind {
     Finished,
     /// It ended without being asked or sent.
     Refused,
+    /// A server asked the person something.
+    Elicited,
+    /// A server's question ended: what was done, by the names of the fields.
+    Answered,
     /// The trail itself was mended at a start.
     Repaired,
 }
@@ -104,6 +108,8 @@ impl Kind {
             Self::Dispatched => "dispatched",
             Self::Finished => "finished",
             Self::Refused => "refused",
+            Self::Elicited => "elicited",
+            Self::Answered => "answered",
             Self::Repaired => "repaired",
         }
     }

@@ -131,6 +131,8 @@ fn follow(open: &mut HashMap<String, (Left, Stored)>, stored: Stored, gone: &[Go
         ("received" | "asked", _) => Left::Waiting,
         ("decided", Some("approved")) => Left::Approved,
         ("dispatched", _) => Left::Dispatched,
+        // What a server asks during a call says nothing about where the call stands.
+        ("elicited" | "answered", _) => return,
         _ => {
             // Ended, by whomever.
             open.remove(&call);

@@ -6,6 +6,7 @@
 mod ask;
 pub mod hold;
 mod report;
+mod rounds;
 mod run;
 mod send;
 mod trail;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::audit::Audit;
 use super::connection::Connection;
+use super::forms::Inbox;
 use super::gate::Attendance;
 use super::gate::desk::Question;
 use super::gate::standing::Standing;
@@ -78,6 +80,8 @@ pub(super) struct Pipeline {
     pub(super) attendance: Attendance,
     /// Who decides at this screen, for the audit: `person:root`.
     pub(super) person: Arc<str>,
+    /// Where servers' questions to that person go; `None` where nobody answers any.
+    pub(super) forms: Option<Inbox>,
 }
 
 impl Pipeline {

@@ -136,7 +136,7 @@ impl Run {
     }
 
     /// What became different while the record was written, which can take seconds. `asked`: how a person was asked.
-    fn last_look(&mut self, entry: &Arc<Entry>, asked: Option<Tier>) -> Option<Arc<str>> {
+    pub(super) fn last_look(&mut self, entry: &Arc<Entry>, asked: Option<Tier>) -> Option<Arc<str>> {
         if self.stopped().is_some() {
             return Some("the seat was stopped before it was sent".into());
         }
@@ -169,6 +169,7 @@ impl Run {
         };
         let sent = Instant::now();
         let answer = connection.call(dispatch, self.request.cancel.clone()).await;
+        let answer = self.go_on(answer, (entry, asked), &connection).await;
         self.view.ran = Some(sent.elapsed());
         answer
     }
@@ -177,6 +178,10 @@ impl Run {
     async fn finish(&mut self, answer: Result<Reply, CallFailure>) -> Sent {
         let (phase, output) = match answer {
             Ok(Reply::Result(raw)) => self.read(raw).await,
+            Ok(Reply::InputRequired(_)) => {
+                let reason = format!("{}: it asked for input that it did not get", self.server_name());
+                (CallPhase::Failed { reason: reason.into() }, None)
+            }
             Ok(Reply::Error { code, message }) => {
                 let reason = format!("{}: {message} (JSON-RPC error {code})", self.server_name());
                 (CallPhase::Failed { reason: reason.into() }, None)
@@ -184,7 +189,9 @@ impl Run {
             Err(failure) => {
                 let reason: Arc<str> = format!("{}: {failure}", self.server_name()).into();
                 match failure {
-                    CallFailure::NotRunning(_) | CallFailure::NotSent(_) => (CallPhase::Failed { reason }, None),
+                    CallFailure::NotRunning(_) | CallFailure::NotSent(_) | CallFailure::Unanswered(_) => {
+                        (CallPhase::Failed { reason }, None)
+                    }
                     CallFailure::Lost(_) | CallFailure::TimedOut { .. } | CallFailure::Cancelled => {
                         (CallPhase::Unknown { reason }, None)
                     }

@@ -48,12 +48,14 @@ pub(super) async fn run(
     }
     client.note_call();
     let era = client.era().unwrap_or(Era::Legacy);
-    let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
+    let params = |token| protocol::call(era, dispatch, (token, client.asks().offer()));
     let (flight, mut frame) = client.prepare(Role::Ordinary, "tools/call", params);
     if let Some(tool) = client.tools().get(dispatch.raw_name()) {
         frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
     }
     let patience = Patience { limit, most: limit.saturating_mul(MOST_EXTENSION) };
+    let _running =
+        client.asks().running(flight.id, dispatch.call(), (flight.progress(), Instant::now() + patience.most));
     send(client, (flight, frame), patience, redactor, cancel).await
 }
 
@@ -95,18 +97,23 @@ async fn wait(
     redactor: &Redactor,
     cancel: &CancellationToken,
 ) -> Sent {
-    let Patience { limit, most } = patience;
+    let limit = patience.limit;
+    let last = began + patience.most;
     let mut deadline = began + limit;
     let progress = flight.progress();
     loop {
         tokio::select! {
             biased;
             answer = flight.answer() => return judge(answer, flight.reached(), redactor),
-            () = progress.notified() => deadline = (began + most).min(Instant::now() + limit),
+            () = progress.notified() => deadline = last.min(Instant::now() + limit),
             () = cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,
             }.into(),
+            // While the server waits for a person it is not the server that takes its time.
+            () = sleep_until(deadline), if deadline < last && flight.client.asks().hold(flight.id) => {
+                deadline = last.min(Instant::now() + limit);
+            }
             () = sleep_until(deadline) => return match flight.give_up("no answer in time") {
                 Reached::No => not_taken(began.elapsed()),
                 Reached::Perhaps => CallFailure::TimedOut { limit, waited: began.elapsed() },

@@ -13,6 +13,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::asks::{Asks, Request};
 use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
 use super::link::{Carriage, Frame, Ticket};
@@ -26,6 +27,7 @@ pub(super) struct Client(Arc<Inner>);
 struct Inner {
     outgoing: mpsc::Sender<Frame>,
     carriage: Carriage,
+    asks: Arc<Asks>,
     next_id: AtomicU64,
     state: Mutex<State>,
     end: OnceLock<LinkEnd>,
@@ -88,7 +90,7 @@ pub(super) enum Answer {
 
 impl Client {
     /// A client that writes to `outgoing`; [`Self::run`] has to run beside it.
-    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage) -> Self {
+    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage, asks: Asks) -> Self {
         let state = State {
             pending: HashMap::new(),
             era: None,
@@ -103,6 +105,7 @@ impl Client {
         Self(Arc::new(Inner {
             outgoing,
             carriage,
+            asks: Arc::new(asks),
             next_id: AtomicU64::new(1),
             state: Mutex::new(state),
             end: OnceLock::new(),
@@ -122,7 +125,9 @@ impl Client {
             self.note_heard(&message);
             match message {
                 Incoming::Response { id, outcome } => self.settle(id, outcome),
-                Incoming::Request { id, method } => self.answer_server(&id, &method),
+                Incoming::Request { id, method, params, during } => {
+                    self.answer_server(&method, Request { id, params, during });
+                }
                 Incoming::Notification { method, params } => self.hear(&method, params.as_deref()),
                 Incoming::Undelivered { id, lack } => self.undelivered(id, lack),
                 Incoming::Suspect => self.0.suspected.notify_one(),
@@ -144,6 +149,11 @@ impl Client {
     /// What carries the messages.
     pub fn carriage(&self) -> Carriage {
         self.0.carriage
+    }
+
+    /// The server's own requests for input.
+    pub fn asks(&self) -> &Arc<Asks> {
+        &self.0.asks
     }
 
     /// The tools of the last complete listing.
@@ -252,6 +262,7 @@ impl Client {
             state.closed.get_or_insert_with(|| reason.clone());
             std::mem::take(&mut state.pending)
         };
+        self.0.asks.over();
         for (_, request) in pending {
             let _ = request.reply.send(Answer::Ended(reason.clone()));
         }
@@ -351,12 +362,16 @@ impl Client {
         }
     }
 
-    fn answer_server(&self, id: &RawValue, method: &str) {
+    fn answer_server(&self, method: &str, request: Request) {
         // Before the era is settled it is not known whether answers are allowed; modern clients send none.
         if self.era() != Some(Era::Legacy) {
             return;
         }
-        let answer = Frame::plain(message::answer(id, method));
+        let answer = match method {
+            "elicitation/create" => self.0.asks.ask(request, &self.0.outgoing),
+            _ => Some(message::answer(&request.id, method)),
+        };
+        let Some(answer) = answer.map(Frame::plain) else { return };
         // Not waited for: a server that floods us with requests and reads nothing gets no answer.
         if self.0.outgoing.try_send(answer).is_err() {
             tracing::debug!("server_request_unanswered");
@@ -368,6 +383,7 @@ impl Client {
             "notifications/tools/list_changed" => self.note_tools_changed(),
             "notifications/resources/list_changed" => self.note_offer_changed(Offer::Resources),
             "notifications/prompts/list_changed" => self.note_offer_changed(Offer::Prompts),
+            "notifications/cancelled" => self.0.asks.taken_back(params),
             "notifications/progress" => {
                 let params: Value = params.map_or(Value::Null, |p| serde_json::from_str(p.get()).unwrap_or_default());
                 let token = match params.get("progressToken") {
@@ -388,6 +404,7 @@ impl Client {
     fn end(&self, end: LinkEnd) {
         let _ = self.0.end.set(end);
         self.lock().closed.get_or_insert_with(|| "the connection has ended".into());
+        self.0.asks.over();
         self.0.ended.cancel();
     }
 

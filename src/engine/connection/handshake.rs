@@ -250,7 +250,7 @@ async fn discover(client: &Client) -> InFlight {
 }
 
 async fn initialize(client: &Client) -> InFlight {
-    send(client, "initialize", protocol::initialize()).await
+    send(client, "initialize", protocol::initialize(client.asks().offer())).await
 }
 
 async fn send(client: &Client, method: &str, params: String) -> InFlight {

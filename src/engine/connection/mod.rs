@@ -8,6 +8,7 @@
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
 //! | `handshake`, `tools`, `pages`, `refresh`, `call`, `query` | what is asked: era and revision, lists, one call, one question |
+//! | `asks` | what a legacy server asks a person during a call |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
 //! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
@@ -15,6 +16,7 @@
 //! | `stderr`, `lines`, `failure`, `cause` | what people read about it |
 //! | `backoff` | when to try again: pure |
 
+mod asks;
 mod backoff;
 mod call;
 mod cause;
@@ -58,6 +60,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::query::{Listed, Query};
 use self::reach::Availability;
+use super::forms::{Inbox, rounds};
 use super::gate::Dispatch;
 use super::snapshot::LineKind;
 use super::status::{ConnectionStatus, Era, Offer, PeerFacts};
@@ -87,6 +90,8 @@ pub struct ConnectionSpec {
     pub known_era: Option<Era>,
     /// Cleans every text that leaves the connection.
     pub redactor: Redactor,
+    /// Where the server's questions to a person go; without it none may be asked.
+    pub forms: Option<Inbox>,
 }
 
 /// How to reach a server.
@@ -181,6 +186,23 @@ pub enum Reply {
         /// The server's message, sanitised and redacted.
         message: Arc<str>,
     },
+    /// The server has not completed the call: it needs to be told something first.
+    InputRequired(Unfinished),
+}
+
+/// A call that a server answered with a question. By the server's word it did not run.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// The `result` member: what it asks.
+    pub asks: Box<RawValue>,
+    dispatch: Dispatch,
+}
+
+impl Unfinished {
+    /// The same call, with what the server asked for beside its arguments: members of a JSON object.
+    pub(super) fn with(self, input: String) -> Dispatch {
+        self.dispatch.continued(input)
+    }
 }
 
 /// Why a call has no answer. What matters is whether the request can have reached the server.
@@ -203,6 +225,9 @@ pub enum CallFailure {
         /// How long it was waited for; longer than the limit when there was progress.
         waited: Duration,
     },
+    /// The server asked for something before it completed the call, and did not get it.
+    #[error("{0}")]
+    Unanswered(Arc<str>),
     /// The caller gave up after it was sent; a cancellation notice was sent: the outcome is unknown.
     #[error("cancelled by the caller")]
     Cancelled,
@@ -237,6 +262,7 @@ pub struct Connection {
     wake: Arc<Notify>,
     request_timeout: Duration,
     redactor: Redactor,
+    offers_forms: bool,
 }
 
 impl Connection {
@@ -251,7 +277,19 @@ impl Connection {
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
         let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &cancel);
-        way.go(self, &dispatch).await
+        let reply = way.go(self, &dispatch).await?;
+        Ok(match reply {
+            Reply::Result(asks) if self.may_be_asked() && rounds::is_input_required(&asks) => {
+                Reply::InputRequired(Unfinished { asks, dispatch })
+            }
+            reply => reply,
+        })
+    }
+
+    /// Whether the server was told that a call of ours may be answered with a question.
+    fn may_be_asked(&self) -> bool {
+        let modern = |client: &client::Client| client.era() == Some(Era::Modern);
+        self.offers_forms && matches!(&*self.current.borrow(), Availability::Ready(client) if modern(client))
     }
 
     /// Asks what needs no permit, because the protocol has it change nothing: at most for the spec's request timeout,
@@ -295,7 +333,8 @@ pub fn start(
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
     let wake = Arc::new(Notify::new());
     let (request_timeout, redactor) = (spec.request_timeout, spec.redactor.clone());
-    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor };
+    let offers_forms = spec.forms.is_some();
+    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor, offers_forms };
     let orders = orders::Orders::new(requests, shutdown, wake);
     let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
     let task = tokio::spawn(supervisor.run(initially, orders));

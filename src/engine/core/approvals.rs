@@ -170,6 +170,7 @@ impl Core {
             let is_stopped = stopped.iter().any(|stopped| Some(&stopped.seat) == view.caller.seat());
             is_stopped.then_some(Withdrawal::SeatStopped)
         });
+        self.withdraw_forms_of_stopped();
     }
 
     /// Takes new rules: later calls are judged by them, and what waits is judged anew where they became stricter.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::{Core, events};
 use crate::engine::call::Link;
 use crate::engine::connection::{ConnectionEvent, NamedEvent};
+use crate::engine::forms::Why;
 use crate::engine::servers::{Effect, Server};
-use crate::engine::snapshot::{ApprovalView, Withdrawal};
+use crate::engine::snapshot::{ApprovalView, FormView, Withdrawal};
 use crate::engine::status::ConnectionStatus;
 use crate::ids::ConnectionName;
 
@@ -56,11 +57,16 @@ impl Core {
             server.status,
             ConnectionStatus::Failed { .. } | ConnectionStatus::Disabled | ConnectionStatus::Stopped
         );
+        let ready = server.status.is_ready();
         self.dirty = true;
         match effect {
             Effect::View => {}
             Effect::Status => {
                 due.links = true;
+                if !ready {
+                    let lost = |view: &FormView| view.connection == *connection;
+                    self.forms.withdraw_where(|view| lost(view).then_some(Why::ServerGone));
+                }
                 if gone {
                     let lost = |view: &ApprovalView| view.entry.connection == *connection;
                     self.desk.withdraw_where(|view| lost(view).then_some(Withdrawal::ServerGone));

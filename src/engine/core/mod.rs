@@ -8,6 +8,7 @@ mod connections;
 pub(super) mod doors;
 mod ending;
 mod events;
+mod forms;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Control, NamedEvent};
 use super::export::Exports;
+use super::forms::{Asking, Forms};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
@@ -63,6 +65,7 @@ pub(super) struct Inlets {
     pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
+    pub(super) asking: mpsc::Receiver<Asking>,
     pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
@@ -111,6 +114,10 @@ pub(super) struct Core {
     pub(super) fixed: Fixed,
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
+    pub(super) forms: Forms,
+    /// The records of servers' questions that are being written, and the answers that follow them.
+    pub(super) stories: JoinSet<()>,
+    pub(super) refused_forms: doors::Doors<(ConnectionName, Arc<str>)>,
     pub(super) grants: Grants,
     pub(super) pins: Pins,
     /// The pins have changed since they were handed to whoever keeps them.
@@ -119,7 +126,7 @@ pub(super) struct Core {
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
     pub(super) tasks: HashMap<Id, CallId>,
-    pub(super) doors: doors::Doors,
+    pub(super) doors: doors::Doors<&'static str>,
     pub(super) warned: HashSet<Warning>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
@@ -142,7 +149,8 @@ impl Core {
     /// One event. False when the engine is to end.
     async fn step(&mut self) -> bool {
         let publish_at = self.published + PUBLISH_EVERY;
-        let expiry = [self.desk.next_expiry(), self.grants.next_expiry()].into_iter().flatten().min();
+        let expiries = [self.desk.next_expiry(), self.forms.next_expiry(), self.grants.next_expiry()];
+        let expiry = expiries.into_iter().flatten().min();
         tokio::select! {
             biased;
             () = tokio::time::sleep_until(publish_at), if self.dirty => self.publish(),
@@ -154,12 +162,14 @@ impl Core {
             Some(submitted) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), submitted),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
+                self.forms.expire(Instant::now());
                 if self.grants.expire(Instant::now()) {
                     self.stand();
                 }
                 self.dirty = true;
             }
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
+            Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
@@ -170,6 +180,7 @@ impl Core {
             }
             Some(news) = self.inlets.surface.recv() => self.surface_news(news),
             Some(ended) = self.running.join_next_with_id(), if !self.running.is_empty() => self.call_task_ended(ended),
+            Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
             Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
         true
@@ -186,6 +197,7 @@ impl Core {
             Command::Enable(connection) => self.control(&connection, Control::Enable),
             Command::Decide(shown, verdict) => self.decide(shown, verdict),
             Command::DecideAll(all, verdict) => self.decide_all(&all, &verdict),
+            Command::AnswerForm(form, answer) => self.answer_form(form, answer),
             Command::Revoke(grant) => self.revoke(grant),
             Command::StopSeat(seat) => self.stop_seat(seat),
             Command::ReleaseSeat(seat) => self.release_seat(&seat),
@@ -327,6 +339,7 @@ impl Core {
         self.dirty = false;
         self.snapshot.revision += 1;
         self.snapshot.approvals = self.desk.views();
+        self.snapshot.forms = self.forms.views();
         self.snapshot.grants = self.grants.views();
         self.snapshot.calls = self.calls.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
@@ -348,6 +361,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
+        forms: Vec::new(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),

@@ -26,6 +26,7 @@ impl Permit {
             call: self.call,
             raw_name: entry.raw_name.clone(),
             arguments: arguments.shared(),
+            input: None,
         })
     }
 }
@@ -36,9 +37,22 @@ pub struct Dispatch {
     call: CallId,
     raw_name: Arc<str>,
     arguments: Arc<str>,
+    /// What the server asked for before it completes the call: members of a JSON object.
+    input: Option<String>,
 }
 
 impl Dispatch {
+    /// The same call once more, now that the server has what it asked for. Only what a connection handed back as not
+    /// completed can be sent on: tool and arguments are those that were permitted, byte for byte.
+    pub(in crate::engine) fn continued(self, input: String) -> Self {
+        Self { input: Some(input), ..self }
+    }
+
+    /// What goes with the call beside its arguments.
+    pub fn input(&self) -> Option<&str> {
+        self.input.as_deref()
+    }
+
     /// The call it belongs to.
     pub const fn call(&self) -> &CallId {
         &self.call
@@ -57,6 +71,6 @@ impl Dispatch {
     /// A request for tests of connections.
     #[cfg(test)]
     pub(crate) fn for_test(raw_name: &str, arguments: &str) -> Self {
-        Self { call: CallId::new("ctest"), raw_name: raw_name.into(), arguments: arguments.into() }
+        Self { call: CallId::new("ctest"), raw_name: raw_name.into(), arguments: arguments.into(), input: None }
     }
 }

@@ -98,6 +98,10 @@ impl Library {
                 let text = format!("server \"{}\": {words} (JSON-RPC error {code})", link.server);
                 (Err(Refused::Server { code, text: text.into() }), Outcome::Failed)
             }
+            Ok(Reply::InputRequired(_)) => {
+                let asks = "it asks for input, which only calls can answer";
+                (Err(failed(&link.server, &asks)), Outcome::Failed)
+            }
             Err(failure @ (CallFailure::NotRunning(_) | CallFailure::NotSent(_))) => {
                 (Err(failed(&link.server, &failure)), Outcome::Failed)
             }

@@ -5,6 +5,7 @@
 
 mod approval;
 mod call;
+mod form;
 mod server;
 mod session;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History, Known, Repeat, StoppedSeat, Tier};
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
+pub use form::{FormCall, FormView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
 
@@ -39,6 +41,8 @@ pub struct Snapshot {
     pub catalog: Arc<Catalog>,
     /// Questions waiting for a person, oldest first.
     pub approvals: Vec<Arc<ApprovalView>>,
+    /// Servers' questions waiting for a person, oldest first.
+    pub forms: Vec<Arc<FormView>>,
     /// Remembered decisions, oldest first.
     pub grants: Vec<Arc<GrantView>>,
     /// Seats that a person stopped.

@@ -171,6 +171,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         listener_problem: None,
         sessions: Vec::new(),
         stopping: false,
+        forms: Vec::new(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),
