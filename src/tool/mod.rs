@@ -13,6 +13,7 @@ pub mod entry;
 pub mod form;
 pub mod json;
 pub mod listing;
+pub mod mirror;
 pub mod names;
 pub mod output;
 pub mod worker;

@@ -10,6 +10,7 @@ use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
+use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Reply};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
@@ -168,7 +169,8 @@ impl Run {
             return Err(CallFailure::NotRunning("its connection is gone".into()));
         };
         let sent = Instant::now();
-        let answer = connection.call(dispatch, self.request.cancel.clone()).await;
+        let waiter = Waiter { cancel: self.request.cancel.clone(), hearing: Some(self.hold.hearing().clone()) };
+        let answer = connection.call(dispatch, waiter).await;
         self.view.ran = Some(sent.elapsed());
         answer
     }

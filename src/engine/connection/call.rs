@@ -6,12 +6,12 @@
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::client::{Answer, Client, Role};
 use super::flight::InFlight;
-use super::http::mirror;
+use super::http::headers;
 use super::message::{Fault, Reached};
+use super::progress::{Pace, Waiter};
 use super::{CallFailure, Reply, protocol};
 use crate::engine::gate::Dispatch;
 use crate::engine::status::Era;
@@ -40,8 +40,9 @@ pub(super) async fn run(
     limit: Duration,
     redactor: &Redactor,
     dispatch: &Dispatch,
-    cancel: &CancellationToken,
+    waiter: &Waiter,
 ) -> Sent {
+    let cancel = &waiter.cancel;
     if cancel.is_cancelled() {
         return CallFailure::NotSent("cancelled before it was sent".into()).into();
     }
@@ -50,7 +51,7 @@ pub(super) async fn run(
     let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
     let (flight, mut frame) = client.prepare(Role::Ordinary, "tools/call", params);
     if let Some(tool) = client.tools().get(dispatch.raw_name()) {
-        frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
+        frame.mirrored = headers::of_arguments(&tool.mirrored, dispatch.arguments());
     }
     let began = Instant::now();
     tokio::select! {
@@ -63,25 +64,21 @@ pub(super) async fn run(
         }
         () = sleep_until(began + limit) => return not_taken(limit).into(),
     }
-    wait(flight, began, limit, redactor, cancel).await
+    wait(flight, began, limit, redactor, waiter).await
 }
 
-async fn wait(
-    mut flight: InFlight,
-    began: Instant,
-    limit: Duration,
-    redactor: &Redactor,
-    cancel: &CancellationToken,
-) -> Sent {
+async fn wait(mut flight: InFlight, began: Instant, limit: Duration, redactor: &Redactor, waiter: &Waiter) -> Sent {
     let last = began + limit.saturating_mul(MOST_EXTENSION);
     let mut deadline = began + limit;
-    let progress = flight.progress();
+    let mut pace = Pace::new(flight.notices(), waiter, redactor);
     loop {
         tokio::select! {
             biased;
-            answer = flight.answer() => return judge(answer, flight.reached(), redactor),
-            () = progress.notified() => deadline = last.min(Instant::now() + limit),
-            () = cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
+            answer = flight.answer() => {
+                pace.last_word();
+                return judge(answer, flight.reached(), redactor);
+            }
+            () = waiter.cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,
             }.into(),
@@ -89,6 +86,8 @@ async fn wait(
                 Reached::No => not_taken(began.elapsed()),
                 Reached::Perhaps => CallFailure::TimedOut { limit, waited: began.elapsed() },
             }.into(),
+            // Last: a server that never stops talking does not keep the others from being looked at.
+            true = pace.sign() => deadline = last.min(Instant::now() + limit),
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
 //! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
+//! | [`progress`] | what a server says of a running call, for whoever waits for it |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
 //! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
@@ -31,6 +32,7 @@ mod link;
 mod message;
 mod orders;
 mod outbox;
+pub mod progress;
 mod protocol;
 mod pulse;
 mod reach;
@@ -54,6 +56,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::progress::Waiter;
 use self::reach::Availability;
 use super::gate::Dispatch;
 use super::snapshot::LineKind;
@@ -235,7 +238,7 @@ pub struct Connection {
 
 impl Connection {
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
-    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told.
+    /// progress up to ten times of it). Cancelling gives it up, and so does dropping the future; the server is told.
     ///
     /// It runs at most once. A call that an endpoint refused because it forgot our session is sent once more on the new
     /// session, if the tool's definition is the same there. A call to an endpoint that is backing off starts one attempt
@@ -243,8 +246,9 @@ impl Connection {
     ///
     /// # Errors
     /// See [`CallFailure`].
-    pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        reach::Way::new(self, &dispatch, &cancel).go().await
+    pub async fn call(&self, dispatch: Dispatch, waiter: impl Into<Waiter>) -> Result<Reply, CallFailure> {
+        let waiter = waiter.into();
+        reach::Way::new(self, &dispatch, &waiter).go().await
     }
 
     /// True for an endpoint that is away and that a call may bring back: the call is worth making.

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::call::{self, Sent};
 use super::client::Client;
 use super::known::{Definition, KnownTools};
+use super::progress::Waiter;
 use super::{CallFailure, Connection, Reply};
 use crate::config::model::RestartPolicy;
 use crate::engine::gate::Dispatch;
@@ -94,17 +94,17 @@ pub(super) struct Way<'c> {
     wake: &'c Notify,
     connection: &'c Connection,
     dispatch: &'c Dispatch,
-    cancel: &'c CancellationToken,
+    waiter: &'c Waiter,
     deadline: Instant,
     wanted: Wanted,
 }
 
 impl<'c> Way<'c> {
     /// A call that begins now.
-    pub fn new(connection: &'c Connection, dispatch: &'c Dispatch, cancel: &'c CancellationToken) -> Self {
+    pub fn new(connection: &'c Connection, dispatch: &'c Dispatch, waiter: &'c Waiter) -> Self {
         let deadline = Instant::now() + connection.request_timeout;
         let current = connection.current.clone();
-        Self { current, wake: &connection.wake, connection, dispatch, cancel, deadline, wanted: Wanted::Present }
+        Self { current, wake: &connection.wake, connection, dispatch, waiter, deadline, wanted: Wanted::Present }
     }
 
     /// Sends the call, a second time only when the server refused it for the session it came in: it did not run then.
@@ -117,7 +117,7 @@ impl<'c> Way<'c> {
                 self.connection.request_timeout,
                 &self.connection.redactor,
                 self.dispatch,
-                self.cancel,
+                self.waiter,
             )
             .await
             {
@@ -166,7 +166,7 @@ impl<'c> Way<'c> {
             }
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => {
+                () = self.waiter.cancel.cancelled() => {
                     return Err(CallFailure::NotSent("cancelled before it was sent".into()));
                 }
                 changed = self.current.changed() => if changed.is_err() {

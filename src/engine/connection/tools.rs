@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::client::{Answer, Client, Role};
-use super::http::mirror;
 use super::known::KnownTools;
 use super::link::Carriage;
 use super::protocol;
@@ -17,6 +16,7 @@ use crate::engine::status::Era;
 use crate::secret::Redactor;
 use crate::tool::Listing;
 use crate::tool::listing::RejectedTool;
+use crate::tool::mirror;
 
 /// Pages that are read at most.
 const MAX_PAGES: usize = 100;
