@@ -21,8 +21,14 @@ mod calls;
 mod doors;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/mirror.rs"]
+mod mirror;
+#[path = "surfaces/progress.rs"]
+mod progress;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/tasks.rs"]
+mod tasks;

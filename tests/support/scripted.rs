@@ -15,6 +15,9 @@ pub enum Reaction {
     Result(Value),
     /// Answers with a JSON-RPC error.
     Error(i64, &'static str),
+    /// Says these things of its progress (parameters without a token), then answers with the text `ok`.
+    #[allow(dead_code, reason = "not every test crate looks at it")]
+    Progress(Vec<Value>),
     /// Never answers.
     Silence,
     /// Closes the connection before it answers.
@@ -27,7 +30,7 @@ struct State {
     reactions: VecDeque<Reaction>,
     ledger: Vec<(String, String)>,
     received: Vec<Value>,
-    notify: Vec<tokio::sync::mpsc::Sender<()>>,
+    notify: Vec<tokio::sync::mpsc::Sender<Value>>,
 }
 
 /// The server; clones share one state.
@@ -51,13 +54,15 @@ impl Scripted {
 
     /// Replaces the tools and says so to every open connection.
     pub async fn change_tools(&self, tools: impl IntoIterator<Item = Value>) {
-        let notify = {
-            let mut state = self.state.lock().expect("state");
-            state.tools = tools.into_iter().collect();
-            state.notify.clone()
-        };
+        self.state.lock().expect("state").tools = tools.into_iter().collect();
+        self.say(json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})).await;
+    }
+
+    /// Says something on every open connection.
+    pub async fn say(&self, message: Value) {
+        let notify = self.state.lock().expect("state").notify.clone();
         for connection in notify {
-            let _ = connection.send(()).await;
+            let _ = connection.send(message.clone()).await;
         }
     }
 
@@ -80,7 +85,7 @@ impl Scripted {
 
     async fn serve(self, input: DuplexStream, mut output: DuplexStream) {
         let mut lines = BufReader::new(input).lines();
-        let (notify, mut changed) = tokio::sync::mpsc::channel(8);
+        let (notify, mut said) = tokio::sync::mpsc::channel(8);
         self.state.lock().expect("state").notify.push(notify);
         loop {
             let answer = tokio::select! {
@@ -91,7 +96,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(()) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})],
+                Some(message) = said.recv() => vec![message],
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -125,6 +130,15 @@ impl Scripted {
                     None => result(json!({"content": [{"type": "text", "text": "ok"}]})),
                     Some(Reaction::Result(value)) => result(value),
                     Some(Reaction::Error(code, text)) => error(code, text),
+                    Some(Reaction::Progress(said)) => {
+                        let token = &message["params"]["_meta"]["progressToken"];
+                        let notice = |mut params: Value| {
+                            params["progressToken"] = token.clone();
+                            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+                        };
+                        let answer = result(json!({"content": [{"type": "text", "text": "ok"}]}));
+                        Some(said.into_iter().map(notice).chain(answer.into_iter().flatten()).collect())
+                    }
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
                 }

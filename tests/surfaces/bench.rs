@@ -178,6 +178,8 @@ impl Bench {
             token: self.token(seat),
             accept: "application/json, text/event-stream",
             progress: None,
+            capabilities: json!({}),
+            name: "modern-agent",
             session,
         }
     }
@@ -207,6 +209,10 @@ pub struct Agent {
     pub token: String,
     pub accept: &'static str,
     pub progress: Option<Value>,
+    /// Declared with each request of the era without sessions.
+    pub capabilities: Value,
+    /// What it calls itself there.
+    pub name: &'static str,
     /// `None`: the era without sessions.
     pub session: Option<String>,
 }
@@ -261,9 +267,10 @@ impl Agent {
             Some(_) => {}
             None => {
                 request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if method == "tools/call" {
-                    let params: Value = serde_json::from_str(params).unwrap();
-                    request = request.header("mcp-name", params["name"].as_str().unwrap());
+                let params: Value = serde_json::from_str(params).unwrap();
+                let name = if method == "tools/call" { &params["name"] } else { &params["taskId"] };
+                if let Some(name) = name.as_str() {
+                    request = request.header("mcp-name", name);
                 }
             }
         }
@@ -284,8 +291,8 @@ impl Agent {
             Some(_) => json!({}),
             None => json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "modern-agent", "version": "2"},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+                "io.modelcontextprotocol/clientInfo": {"name": self.name, "version": "2"},
             }),
         };
         if let Some(token) = &self.progress {
@@ -294,9 +301,15 @@ impl Agent {
         meta
     }
 
-    pub async fn request(&self, method: &str, mut params: Value) -> Answer {
+    /// Parameters with what each request carries.
+    pub fn asking(&self, params: &Value) -> String {
+        let mut params = params.clone();
         params["_meta"] = self.meta();
-        self.send(method, &params.to_string(), Some(json!(7))).await
+        params.to_string()
+    }
+
+    pub async fn request(&self, method: &str, params: Value) -> Answer {
+        self.send(method, &self.asking(&params), Some(json!(7))).await
     }
 
     pub async fn notify(&self, method: &str, params: Value) -> Answer {
