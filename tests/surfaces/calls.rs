@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewlet_tui::engine::audit::{Decision, Kind};
 use crewlet_tui::engine::command::Verdict;
-use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
+use crewlet_tui::engine::snapshot::{CallPhase, CallView, Caller, Withdrawal};
 use crewlet_tui::tool::arguments::Arguments;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -209,7 +209,9 @@ async fn a_long_wait_is_answered_and_picked_up_by_repeating_the_call() {
         assert!(first.starts_with("error: waiting for a person; repeat the same call"), "{first}");
         let question = bench.question().await;
         bench.decide(&question, Verdict::Approve).await;
-        bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| call.decider.is_some())).await;
+        let waits = |phase: &CallPhase| matches!(phase, CallPhase::Waiting(_));
+        let seen = |call: &CallView| call.decider.is_some() && waits(&call.phase);
+        bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| seen(call))).await;
         assert_eq!(bench.server.ledger().len(), before, "nothing runs without a live caller");
         let other = agent.call("delete", r#"{"a":3}"#).await.outcome();
         assert!(other.contains("waiting for a person"), "other arguments are another call: {other}");

@@ -27,7 +27,7 @@ impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
     /// asked counts.
     pub(super) async fn send_approved(&mut self, entry: &Arc<Entry>, approval: Approval, tier: Tier) -> Sent {
-        let Approval { permit, edited, note } = approval;
+        let Approval { permit, edited, note, .. } = approval;
         if self.stopped().is_some() {
             let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
             return self.withdraw(Withdrawal::SeatStopped.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
