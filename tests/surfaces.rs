@@ -23,8 +23,14 @@ mod doors;
 mod library;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/mirror.rs"]
+mod mirror;
+#[path = "surfaces/progress.rs"]
+mod progress;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/tasks.rs"]
+mod tasks;

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use super::call::hold::{Hold, Stage};
 use super::command::Command;
+pub use super::connection::progress::Progress;
 use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};

@@ -119,7 +119,6 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
     };
     let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
     let handle = senders.handle(&outlets, library);
-    drop(senders);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -156,9 +155,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         dirty: true,
         published: Instant::now(),
     };
-    for (level, text) in options.first_notices {
-        core.notice(level, &text);
-    }
+    core.tell_all(&options.first_notices);
     (core, handle)
 }
 

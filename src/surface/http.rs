@@ -138,7 +138,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         (Route::Tools(seat), &Method::GET) => reply::json(StatusCode::OK, shared.shelf.table(&seat).json.clone()),
         (Route::Metrics, &Method::GET) => {
             let snapshot = shared.handle.snapshot();
-            let text = shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count());
+            let text =
+                shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count(), shared.tasks.count());
             reply::text(StatusCode::OK, text)
         }
         (Route::Tools(_) | Route::Metrics, _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "GET\n"),

@@ -22,6 +22,7 @@ use super::envelope::{self, ErrorCode, Message, json_text};
 use super::library::LISTS;
 use super::reply::{self, Reply};
 use super::sessions::Session;
+use super::tasks::{self, Tracks};
 use crate::engine::library;
 use crate::engine::status::Offer;
 use crate::org::Seat;
@@ -57,11 +58,15 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
         #[serde(default)]
         notifications: serde_json::Map<String, Value>,
     }
-    let Asker { id, seat, session, takes } = asker;
+    let Asker { id, seat, session, takes, tasks } = asker;
     let Ok(params) = message.params::<Params>() else {
         let text = "subscriptions/listen takes notifications: what to hear of";
         return reply::json(StatusCode::OK, envelope::error(Some(&id), ErrorCode::INVALID_PARAMS, text));
     };
+    // Changes of tasks are not pushed, so what is acknowledged does not name them; who asks must know of tasks.
+    if params.notifications.contains_key("taskIds") && tasks == Tracks::No {
+        return tasks::not_declared(&id);
+    }
     if takes == Takes::Json {
         return reply::text(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream\n");
     }
@@ -158,54 +163,5 @@ impl Drop for Changes {
     fn drop(&mut self) {
         self.session.streams.fetch_sub(1, Ordering::Relaxed);
         self.session.seen();
-    }
-}
-
-/// The text of a header value that may be wrapped in base64 because it is not plain.
-pub(super) fn decoded(value: &str) -> Option<String> {
-    let wrapped = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
-    let Some(encoded) = wrapped else { return Some(value.to_owned()) };
-    String::from_utf8(from_base64(encoded)?).ok()
-}
-
-fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let digits = text.trim_end_matches('=');
-    let mut bytes = Vec::with_capacity(digits.len());
-    let (mut bits, mut count) = (0_u32, 0_u32);
-    for byte in digits.bytes() {
-        let value = match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        bits = (bits << 6) | u32::from(value);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
-        }
-    }
-    Some(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn header_values_are_read_plain_or_wrapped() {
-        for (value, expected) in [
-            ("notes_get", Some("notes_get")),
-            ("=?base64?bm90ZXNfZ2V0?=", Some("notes_get")),
-            ("=?base64?w6k=?=", Some("é")),
-            ("=?base64?w6k?=", Some("é")),
-            ("=?base64?*?=", None),
-            ("=?base64?/w==?=", None),
-        ] {
-            assert_eq!(decoded(value).as_deref(), expected, "{value}");
-        }
     }
 }

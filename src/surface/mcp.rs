@@ -3,6 +3,7 @@
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
 //! same path. Resources and prompts are answered by [`super::library`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,14 +12,17 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::admit::{self, Takes};
 use super::call::{self, Asker};
 use super::envelope::{self, Client, Common, ErrorCode, Id, Kind, LEGACY, MODERN, Malformed, Message, json_text};
 use super::reply::{self, Reply};
 use super::sessions::Session;
-use super::{Shared, library, listen};
+use super::tasks::Tracks;
+use super::{Shared, library, listen, tasks};
 use crate::org::Seat;
+use crate::tool::mirror::{self, Mirrored};
 
 /// The header that names a session.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -69,9 +73,10 @@ impl Call<'_> {
                 if let Some(problem) = self.unlike(&id, method, &meta, &message) {
                     return problem;
                 }
-                let client = meta.client.unwrap_or_default();
+                let tasks = Tracks::of(&meta);
+                let client = meta.client.unwrap_or_default().redacted(&self.shared.redactor);
                 let session = self.shared.sessions.client(&self.seat.handle, &client);
-                self.modern(method, self.asker(id, session, takes), &message).await
+                self.modern(method, Asker { tasks, ..self.asker(id, session, takes) }, &message).await
             }
             Kind::Request(id, method) => match self.session() {
                 Ok(session) => self.legacy(method, self.asker(id, session, takes), &message).await,
@@ -138,7 +143,8 @@ impl Call<'_> {
             let text = "initialize takes protocolVersion, capabilities and clientInfo";
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         };
-        let Some(session) = self.shared.sessions.open(&self.seat.handle, &params.client_info) else {
+        let client = params.client_info.redacted(&self.shared.redactor);
+        let Some(session) = self.shared.sessions.open(&self.seat.handle, &client) else {
             let text = "this seat has as many sessions as it may, and all are busy; end one first";
             return reply::json(StatusCode::SERVICE_UNAVAILABLE, envelope::error(Some(id), ErrorCode::INTERNAL, text));
         };
@@ -158,7 +164,7 @@ impl Call<'_> {
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {
-        Asker { id, seat: self.seat.clone(), session, takes }
+        Asker { id, seat: self.seat.clone(), session, takes, tasks: Tracks::No }
     }
 
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
@@ -183,7 +189,7 @@ impl Call<'_> {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
-                    "capabilities": library::capabilities(),
+                    "capabilities": modern_capabilities(),
                     "instructions": INSTRUCTIONS,
                     "ttlMs": 0,
                     "cacheScope": "private",
@@ -192,6 +198,7 @@ impl Call<'_> {
                 reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
             }
             "subscriptions/listen" => listen::for_client(self.shared, asker, message),
+            method if tasks::METHODS.contains(&method) => tasks::answer(self.shared, &asker, method, message),
             _ => match library::Method::of(method) {
                 Some(method) => self.read(asker, method, message).await,
                 None => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
@@ -200,7 +207,7 @@ impl Call<'_> {
     }
 
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
-        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+        let params = message.params.map_or("{}", RawValue::get);
         call::call(self.shared, asker, params).await
     }
 
@@ -228,11 +235,6 @@ impl Call<'_> {
     /// What is wrong with a request of the era without sessions: revision, method and name stand in head and body,
     /// and have to be the same.
     fn unlike(&self, id: &Id, method: &str, meta: &envelope::Meta<'_>, message: &Message<'_>) -> Option<Reply> {
-        #[derive(Deserialize)]
-        struct Named {
-            name: Option<String>,
-            uri: Option<String>,
-        }
         let bad = |code, text: &str| Some(reply::json(StatusCode::BAD_REQUEST, envelope::error(Some(id), code, text)));
         let (Some(version), Some(_)) = (&meta.version, meta.capabilities) else {
             let text = "params._meta must hold io.modelcontextprotocol/protocolVersion and clientCapabilities";
@@ -250,14 +252,51 @@ impl Call<'_> {
         if admit::single(self.headers, &METHOD) != Some(method) {
             return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Method is not the method of the body");
         }
-        if matches!(method, "tools/call" | "prompts/get" | "resources/read")
-            && let Ok(named) = message.params::<Named>()
-            && let Some(named) = if method == "resources/read" { named.uri } else { named.name }
-            && admit::single(self.headers, &NAME).and_then(listen::decoded).as_deref() != Some(named.as_str())
-        {
-            return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Name is not the name or uri of the body");
+        self.misnamed(method, message).and_then(|text| bad(ErrorCode::HEADER_MISMATCH, &text))
+    }
+
+    /// What the headers say otherwise than the body about what is meant, and about the arguments that a tool wants
+    /// repeated.
+    fn misnamed(&self, method: &str, message: &Message<'_>) -> Option<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Named<'b> {
+            #[serde(borrow, default)]
+            name: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            uri: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            task_id: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            arguments: Option<&'b RawValue>,
         }
-        None
+        let named = message.params::<Named<'_>>().ok()?;
+        let (name, what) = match method {
+            "tools/call" | "prompts/get" => (named.name, "the name"),
+            "resources/read" => (named.uri, "the uri"),
+            method => (named.task_id.filter(|_| tasks::METHODS.contains(&method)), "the task's id"),
+        };
+        let name = name?;
+        if admit::single(self.headers, &NAME).and_then(mirror::decoded).as_deref() != Some(&*name) {
+            return Some(format!("Mcp-Name is not {what} of the body"));
+        }
+        if method != "tools/call" {
+            return None;
+        }
+        let arguments = named.arguments.map_or("{}", RawValue::get);
+        let table = self.shared.shelf.table(self.seat);
+        let wrong = table.mirrored(&name).iter().find(|marked| !self.agrees(marked, arguments))?;
+        Some(format!("{} is not what the arguments hold; list the tools for what to repeat", wrong.header))
+    }
+
+    fn agrees(&self, marked: &Mirrored, arguments: &str) -> bool {
+        let mut values = self.headers.get_all(&marked.header).iter();
+        match (values.next().map(HeaderValue::to_str), values.next()) {
+            (None, _) => marked.agrees(None, arguments),
+            (Some(Ok(value)), None) => marked.agrees(Some(value), arguments),
+            // Twice, or with characters that no header of this kind may hold.
+            _ => false,
+        }
     }
 }
 
@@ -269,6 +308,15 @@ pub(super) const INSTRUCTIONS: &str = "Calls that may destroy something, or that
 pub(super) fn server_info(seat: &Seat) -> serde_json::Value {
     let title = format!("{} ({})", seat.name, seat.handle);
     json!({"name": "crewlet", "title": title, "version": env!("CARGO_PKG_VERSION")})
+}
+
+/// What we offer without sessions: what sessions are offered, and tasks.
+fn modern_capabilities() -> serde_json::Value {
+    let mut capabilities = library::capabilities();
+    if let Some(all) = capabilities.as_object_mut() {
+        all.insert("extensions".to_owned(), json!({tasks::EXTENSION: {}}));
+    }
+    capabilities
 }
 
 /// The revision that a session speaks: the client's, if it is served, else the newest.
@@ -291,7 +339,7 @@ pub(super) fn cancelled_id(message: &Message<'_>) -> Option<Id> {
     #[serde(rename_all = "camelCase")]
     struct Cancelled<'b> {
         #[serde(borrow)]
-        request_id: &'b serde_json::value::RawValue,
+        request_id: &'b RawValue,
     }
     message.params::<Cancelled<'_>>().ok().and_then(|cancelled| Id::of(cancelled.request_id))
 }

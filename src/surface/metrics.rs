@@ -19,8 +19,8 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// All figures; `sessions` and `parked` are counted by their owners.
-    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize) -> String {
+    /// All figures; `sessions`, `parked` and `tasks` are counted by their owners.
+    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize, tasks: usize) -> String {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let ready = snapshot.servers.iter().filter(|server| server.status.is_ready()).count();
         let server_calls: u64 = snapshot.servers.iter().map(|server| server.calls).sum();
@@ -38,6 +38,7 @@ impl Metrics {
             ("sessions", "gauge", "agents that use the surfaces", gauge(sessions)),
             ("approvals_waiting", "gauge", "calls that wait for a person", gauge(snapshot.approvals.len())),
             ("calls_parked", "gauge", "calls whose caller left while a person is asked", gauge(parked)),
+            ("tasks", "gauge", "calls that their clients follow as tasks, finished ones included", gauge(tasks)),
             ("servers", "gauge", "connections", gauge(snapshot.servers.len())),
             ("servers_ready", "gauge", "connections that are up", gauge(ready)),
             ("tools", "gauge", "tools in the catalogue", gauge(snapshot.catalog.entries().len())),

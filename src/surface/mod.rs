@@ -15,10 +15,12 @@ mod live;
 mod mcp;
 mod metrics;
 mod patient;
+mod progress;
 pub mod relay;
 mod reply;
 mod sessions;
 mod shelf;
+mod tasks;
 pub mod tokens;
 
 use std::net::SocketAddr;
@@ -39,6 +41,7 @@ use live::Parked;
 use metrics::Metrics;
 use sessions::Sessions;
 use shelf::Shelf;
+use tasks::Tasks;
 use tokens::{TokenError, Tokens};
 
 /// How often tokens, idle sessions and parked calls are looked at when nobody asks for anything.
@@ -72,7 +75,7 @@ pub struct Options<'o> {
     pub state: &'o StateDir,
     /// Where `${VAR}` comes from.
     pub environment: &'o dyn Environment,
-    /// Learns the tokens.
+    /// Learns the tokens, and cleans what clients call themselves.
     pub redactor: &'o Redactor,
 }
 
@@ -92,8 +95,10 @@ pub(crate) struct Shared {
     shelf: Shelf,
     sessions: Sessions,
     parked: Parked,
+    tasks: Tasks,
     metrics: Metrics,
     seats: Vec<Arc<Seat>>,
+    redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
 }
@@ -120,8 +125,10 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shelf: Shelf::new(handle.catalog()),
         sessions: Sessions::default(),
         parked: Parked::default(),
+        tasks: Tasks::default(),
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
+        redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
         handle,
@@ -167,6 +174,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener) {
     views.abort();
     shared.sessions.close_all();
     shared.parked.sweep(Duration::ZERO);
+    shared.tasks.sweep(&shared);
 }
 
 /// What has to happen when nobody asks for anything: a rotated token ends its sessions, the idle end, what nobody
@@ -182,6 +190,7 @@ async fn keep_house(shared: Arc<Shared>) {
         }
         shared.sessions.close_idle();
         shared.parked.sweep(shared.handle.settings().wait);
+        shared.tasks.sweep(&shared);
     }
 }
 

@@ -286,8 +286,8 @@ fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec
     !goes
 }
 
-/// 128 random bits in hexadecimal digits.
-fn fresh_id() -> Option<Arc<str>> {
+/// 128 random bits in hexadecimal digits: an id that nobody can guess.
+pub(super) fn fresh_id() -> Option<Arc<str>> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(format!("{:032x}", u128::from_le_bytes(bytes)).into())

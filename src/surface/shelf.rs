@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use crate::ids::ConnectionName;
 use crate::org::Seat;
+use crate::tool::mirror::{self, Mirrored};
 use crate::tool::{Catalog, Entry, Flag};
 
 /// The tools of one seat.
@@ -21,12 +22,19 @@ pub(super) struct Table {
     /// The JSON array of the listing.
     pub(super) json: Bytes,
     by_exposed: HashMap<Arc<str>, Arc<Entry>>,
+    /// Only tools that mark arguments.
+    mirrored: HashMap<Arc<str>, Vec<Mirrored>>,
 }
 
 impl Table {
     /// The tool with this exposed name.
     pub(super) fn find(&self, exposed: &str) -> Option<&Arc<Entry>> {
         self.by_exposed.get(exposed)
+    }
+
+    /// The arguments that clients of the era without sessions repeat among the headers of a call.
+    pub(super) fn mirrored(&self, exposed: &str) -> &[Mirrored] {
+        self.mirrored.get(exposed).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -86,8 +94,14 @@ fn write(seat: &Seat, catalog: &Catalog) -> Table {
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry)).collect();
     // Values that were parsed from JSON can be written as JSON.
     let json = serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec());
+    // A tool whose markings cannot be obeyed is none of the sort: what its server wants is not known.
+    let mirrored = |entry: &&Arc<Entry>| {
+        let marked = mirror::markings(&entry.input_schema).unwrap_or_default();
+        (!marked.is_empty()).then(|| (entry.exposed.clone(), marked))
+    };
     Table {
         json: json.into(),
+        mirrored: entries.iter().filter_map(mirrored).collect(),
         by_exposed: entries.into_iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect(),
     }
 }

@@ -16,6 +16,7 @@ pub mod entry;
 pub mod form;
 pub mod json;
 pub mod listing;
+pub mod mirror;
 pub mod names;
 pub mod offers;
 pub mod output;

@@ -15,6 +15,9 @@ pub enum Reaction {
     Result(Value),
     /// Answers with a JSON-RPC error.
     Error(i64, &'static str),
+    /// Says these things of its progress (parameters without a token), then answers with the text `ok`.
+    #[allow(dead_code, reason = "not every test crate looks at it")]
+    Progress(Vec<Value>),
     /// Never answers.
     Silence,
     /// Closes the connection before it answers.
@@ -124,7 +127,7 @@ impl Scripted {
 
     async fn serve(self, input: DuplexStream, mut output: DuplexStream) {
         let mut lines = BufReader::new(input).lines();
-        let (notify, mut changed) = tokio::sync::mpsc::channel(8);
+        let (notify, mut said) = tokio::sync::mpsc::channel(8);
         self.state.lock().expect("state").notify.push(notify);
         loop {
             let answer = tokio::select! {
@@ -135,7 +138,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(messages) = changed.recv() => messages,
+                Some(messages) = said.recv() => messages,
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -180,6 +183,15 @@ impl Scripted {
                     None => result(json!({"content": [{"type": "text", "text": "ok"}]})),
                     Some(Reaction::Result(value)) => result(value),
                     Some(Reaction::Error(code, text)) => error(code, text),
+                    Some(Reaction::Progress(said)) => {
+                        let token = &message["params"]["_meta"]["progressToken"];
+                        let notice = |mut params: Value| {
+                            params["progressToken"] = token.clone();
+                            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+                        };
+                        let answer = result(json!({"content": [{"type": "text", "text": "ok"}]}));
+                        Some(said.into_iter().map(notice).chain(answer.into_iter().flatten()).collect())
+                    }
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
                     Some(Reaction::With(made)) => result(made(&message["params"])),
@@ -194,7 +206,7 @@ impl Scripted {
                 Reaction::Error(code, text) => error(*code, text),
                 Reaction::Silence => Some(Vec::new()),
                 Reaction::HangUp => None,
-                Reaction::Ask { .. } => panic!("only calls ask"),
+                Reaction::Ask { .. } | Reaction::Progress(_) => panic!("only calls do that"),
                 Reaction::With(made) => result(made(&message["params"])),
             },
             _ => error(-32601, "Method not found"),

@@ -184,6 +184,8 @@ impl Bench {
             token: self.token(seat),
             accept: "application/json, text/event-stream",
             progress: None,
+            capabilities: json!({}),
+            name: "modern-agent",
             session,
         }
     }
@@ -213,6 +215,10 @@ pub struct Agent {
     pub token: String,
     pub accept: &'static str,
     pub progress: Option<Value>,
+    /// Declared with each request of the era without sessions.
+    pub capabilities: Value,
+    /// What it calls itself there.
+    pub name: &'static str,
     /// `None`: the era without sessions.
     pub session: Option<String>,
 }
@@ -267,10 +273,14 @@ impl Agent {
             Some(_) => {}
             None => {
                 request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if matches!(method, "tools/call" | "prompts/get" | "resources/read") {
-                    let params: Value = serde_json::from_str(params).unwrap();
-                    let named = if method == "resources/read" { &params["uri"] } else { &params["name"] };
-                    request = request.header("mcp-name", named.as_str().unwrap_or_default());
+                let params: Value = serde_json::from_str(params).unwrap();
+                let name = match method {
+                    "tools/call" | "prompts/get" => &params["name"],
+                    "resources/read" => &params["uri"],
+                    _ => &params["taskId"],
+                };
+                if let Some(name) = name.as_str() {
+                    request = request.header("mcp-name", name);
                 }
             }
         }
@@ -291,8 +301,8 @@ impl Agent {
             Some(_) => json!({}),
             None => json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "modern-agent", "version": "2"},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+                "io.modelcontextprotocol/clientInfo": {"name": self.name, "version": "2"},
             }),
         };
         if let Some(token) = &self.progress {
@@ -301,9 +311,15 @@ impl Agent {
         meta
     }
 
-    pub async fn request(&self, method: &str, mut params: Value) -> Answer {
+    /// Parameters with what each request carries.
+    pub fn asking(&self, params: &Value) -> String {
+        let mut params = params.clone();
         params["_meta"] = self.meta();
-        self.send(method, &params.to_string(), Some(json!(7))).await
+        params.to_string()
+    }
+
+    pub async fn request(&self, method: &str, params: Value) -> Answer {
+        self.send(method, &self.asking(&params), Some(json!(7))).await
     }
 
     pub async fn notify(&self, method: &str, params: Value) -> Answer {

@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use tokio::task::JoinHandle;
 
 use crate::bench::{Bench, bench};
+use crate::scripted::Reaction;
 
 struct Stdio {
     input: WriteHalf<DuplexStream>,
@@ -95,6 +96,45 @@ async fn an_agent_on_stdio_lists_and_calls_through_the_gate() {
     assert_eq!(bench.server.ledger().len(), 2);
     agent.close().await;
     bench.until(|snapshot| snapshot.sessions.is_empty()).await;
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_on_stdio_hears_of_progress_and_cancels_what_runs() {
+    let bench = bench().await;
+    bench.announce();
+    for cancels in [true, false] {
+        let before = bench.server.methods().iter().filter(|method| *method == "notifications/cancelled").count();
+        let mut agent = Stdio::start(&bench);
+        agent.initialize().await;
+        bench.server.react([
+            Reaction::Progress(vec![json!({"progress": 1, "total": 2, "message": "half"})]),
+            Reaction::Silence,
+        ]);
+        let call = json!({"name": "get", "arguments": {}, "_meta": {"progressToken": "p"}});
+        let notice = agent.ask("tools/call", call.clone()).await;
+        let said = json!({"progressToken": "p", "progress": 1, "total": 2, "message": "half"});
+        assert_eq!(notice["params"], said);
+        assert_eq!(agent.next().await["result"]["isError"], json!(false));
+        let ran = bench.server.ledger().len();
+        agent.send(json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call})).await;
+        while bench.server.ledger().len() == ran {
+            tokio::task::yield_now().await;
+        }
+        if cancels {
+            let params = json!({"requestId": 9});
+            agent.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})).await;
+        } else {
+            agent.close().await;
+        }
+        let told = async {
+            while bench.server.methods().iter().filter(|method| *method == "notifications/cancelled").count() == before
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(1), told).await.expect("the server is told within a second");
+    }
     bench.stop().await;
 }
 

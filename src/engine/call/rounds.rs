@@ -39,7 +39,7 @@ impl Run {
             if let Some(why) = self.last_look(entry, asked) {
                 return Err(CallFailure::Unanswered(format!("it asked for input, and {why}").into()));
             }
-            answer = connection.call(dispatch, self.request.cancel.clone()).await;
+            answer = connection.call(dispatch, self.waiter()).await;
         }
         match answer {
             Ok(Reply::InputRequired(_)) => {

@@ -54,7 +54,10 @@ pub(super) enum Sent {
 }
 
 impl Run {
-    pub(super) fn new(pipeline: Pipeline, call: CallId, request: CallRequest, hold: Hold) -> Self {
+    pub(super) fn new(pipeline: Pipeline, call: CallId, mut request: CallRequest, hold: Hold) -> Self {
+        // Until it is known what is meant, the names are whatever the caller made of them.
+        request.tool = pipeline.redactor.redact(&request.tool).into();
+        request.caller = request.caller.redacted(&pipeline.redactor);
         let arguments = request.arguments.clone();
         let view = CallView {
             id: call,

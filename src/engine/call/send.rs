@@ -10,6 +10,7 @@ use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
+use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Reply};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
@@ -26,7 +27,7 @@ impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
     /// asked counts.
     pub(super) async fn send_approved(&mut self, entry: &Arc<Entry>, approval: Approval, tier: Tier) -> Sent {
-        let Approval { permit, edited, note } = approval;
+        let Approval { permit, edited, note, .. } = approval;
         if self.stopped().is_some() {
             let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
             return self.withdraw(Withdrawal::SeatStopped.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
@@ -151,6 +152,10 @@ impl Run {
         overtaken.then(|| "the rules changed before it was sent".into())
     }
 
+    pub(super) fn waiter(&self) -> Waiter {
+        Waiter { cancel: self.request.cancel.clone(), hearing: Some(self.hold.hearing().clone()) }
+    }
+
     async fn dispatch(
         &mut self,
         dispatch: Dispatch,
@@ -168,7 +173,7 @@ impl Run {
             return Err(CallFailure::NotRunning("its connection is gone".into()));
         };
         let sent = Instant::now();
-        let answer = connection.call(dispatch, self.request.cancel.clone()).await;
+        let answer = connection.call(dispatch, self.waiter()).await;
         let answer = self.go_on(answer, (entry, asked), &connection).await;
         self.view.ran = Some(sent.elapsed());
         answer

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -18,6 +18,7 @@ use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
 use super::link::{Carriage, Frame, Ticket};
 use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
+use super::progress::Said;
 use crate::engine::status::{Era, Offer, Offers};
 
 /// A client on one link. Clones share it.
@@ -59,7 +60,7 @@ struct State {
 
 struct Pending {
     reply: oneshot::Sender<Answer>,
-    progress: Arc<Notify>,
+    said: watch::Sender<Option<Said>>,
     role: Role,
     epoch: u64,
 }
@@ -278,7 +279,7 @@ impl Client {
     pub fn prepare(&self, role: Role, method: &str, params: impl FnOnce(u64) -> String) -> (InFlight, Frame) {
         let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
         let (reply, receiver) = oneshot::channel();
-        let progress = Arc::new(Notify::new());
+        let (said, notices) = watch::channel(None);
         let ticket = Arc::new(Ticket::default());
         {
             let mut state = self.lock();
@@ -286,12 +287,12 @@ impl Client {
                 let _ = reply.send(Answer::Ended(reason.clone()));
             } else {
                 let epoch = state.epoch;
-                state.pending.insert(id, Pending { reply, progress: progress.clone(), role, epoch });
+                state.pending.insert(id, Pending { reply, said, role, epoch });
             }
         }
         let text = message::request(id, method, &params(id));
         let frame = Frame { ticket: Some(ticket.clone()), ..Frame::plain(text) };
-        (InFlight { client: self.clone(), id, ticket, receiver, progress, role, over: false }, frame)
+        (InFlight { client: self.clone(), id, ticket, receiver, notices, role, over: false }, frame)
     }
 
     /// Queues a prepared request; waits while the queue is full.
@@ -391,10 +392,10 @@ impl Client {
                     Some(token) => token.as_u64(),
                     None => None,
                 };
-                if let Some(pending) =
-                    token.and_then(|token| self.lock().pending.get(&token).map(|p| p.progress.clone()))
-                {
-                    pending.notify_one();
+                let said = Said::read(&params);
+                if let Some(pending) = token.and_then(|token| self.lock().pending.get(&token).map(|p| p.said.clone())) {
+                    // One without a figure is a sign of life all the same.
+                    pending.send_modify(|last| *last = said.or_else(|| last.take()));
                 }
             }
             _ => {}
@@ -433,7 +434,7 @@ impl Client {
     /// Progress for every request that waits.
     #[cfg(test)]
     pub fn progress_for_test(&self) {
-        self.lock().pending.values().for_each(|pending| pending.progress.notify_one());
+        self.lock().pending.values().for_each(|pending| pending.said.send_modify(|_| {}));
     }
 
     #[cfg(test)]

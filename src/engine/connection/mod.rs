@@ -8,6 +8,7 @@
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
 //! | `handshake`, `tools`, `pages`, `refresh`, `call`, `query` | what is asked: era and revision, lists, one call, one question |
+//! | [`progress`] | what a server says of a running call, for whoever waits for it |
 //! | `asks` | what a legacy server asks a person during a call |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
 //! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
@@ -34,6 +35,7 @@ mod message;
 mod orders;
 mod outbox;
 mod pages;
+pub mod progress;
 mod protocol;
 mod pulse;
 mod query;
@@ -58,6 +60,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::progress::Waiter;
 pub use self::query::{Listed, Query};
 use self::reach::Availability;
 use super::forms::{Inbox, rounds};
@@ -267,7 +270,7 @@ pub struct Connection {
 
 impl Connection {
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
-    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told.
+    /// progress up to ten times of it). Cancelling gives it up, and so does dropping the future; the server is told.
     ///
     /// It runs at most once. A call that an endpoint refused because it forgot our session is sent once more on the new
     /// session, if the tool's definition is the same there. A call to an endpoint that is backing off starts one attempt
@@ -275,8 +278,9 @@ impl Connection {
     ///
     /// # Errors
     /// See [`CallFailure`].
-    pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &cancel);
+    pub async fn call(&self, dispatch: Dispatch, waiter: impl Into<Waiter>) -> Result<Reply, CallFailure> {
+        let waiter = waiter.into();
+        let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &waiter);
         let reply = way.go(self, &dispatch).await?;
         Ok(match reply {
             Reply::Result(asks) if self.may_be_asked() && rounds::is_input_required(&asks) => {

@@ -16,6 +16,7 @@ use super::call::{self, Patience, Sent};
 use super::client::Role;
 use super::message::{Fault, quoted};
 use super::pages::{self, Broken, Walk};
+use super::progress::Waiter;
 use super::reach::{REFUSED_TWICE, Way};
 use super::{CallFailure, Connection, Reply, protocol};
 use crate::engine::status::Era;
@@ -75,15 +76,16 @@ pub(super) async fn ask(
     cancel: &CancellationToken,
 ) -> Result<Reply, CallFailure> {
     let limit = connection.request_timeout;
-    let mut way = Way::new(connection, None, limit, cancel);
+    let waiter = Waiter::from(cancel.clone());
+    let mut way = Way::new(connection, None, limit, &waiter);
     for _ in 0..2 {
         let client = way.find().await?;
         client.note_call();
         let era = client.era().unwrap_or(Era::Legacy);
         let prepared = client.prepare(Role::Ordinary, query.method(), |_| query.params(era));
         // No progress is asked for, so none extends it.
-        let patience = Patience { limit, most: limit };
-        match call::send(&client, prepared, patience, &connection.redactor, cancel).await {
+        let patience = Patience { limit, most: limit, touched: Arc::default() };
+        match call::send(&client, prepared, patience, &connection.redactor, &waiter).await {
             Sent::Over(end) => return end,
             Sent::SessionLost => {}
         }
@@ -93,7 +95,7 @@ pub(super) async fn ask(
 
 /// Reads a list within `limit`. What was read before something went wrong is kept.
 pub(super) async fn list(connection: &Connection, list: OfferList, limit: Duration) -> Listed {
-    let never = CancellationToken::new();
+    let never = Waiter::default();
     let mut listed = Listed::default();
     let deadline = tokio::time::Instant::now() + limit;
     let mut way = Way::new(connection, None, limit, &never);

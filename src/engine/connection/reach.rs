@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::call::{self, Sent};
 use super::client::Client;
 use super::known::{Definition, KnownTools};
+use super::progress::Waiter;
 use super::{CallFailure, Connection, Reply};
 use crate::config::model::RestartPolicy;
 use crate::engine::gate::Dispatch;
@@ -98,21 +98,16 @@ pub(super) struct Way<'c> {
     wake: &'c Notify,
     /// The tool that is called; `None` for a question, which is about no tool's definition.
     tool: Option<&'c str>,
-    cancel: &'c CancellationToken,
+    waiter: &'c Waiter,
     deadline: Instant,
     wanted: Wanted,
 }
 
 impl<'c> Way<'c> {
     /// A call of `tool`, or a question, that begins now and finds a server within `limit` or not at all.
-    pub fn new(
-        connection: &'c Connection,
-        tool: Option<&'c str>,
-        limit: Duration,
-        cancel: &'c CancellationToken,
-    ) -> Self {
+    pub fn new(connection: &'c Connection, tool: Option<&'c str>, limit: Duration, waiter: &'c Waiter) -> Self {
         let (deadline, current) = (Instant::now() + limit, connection.current.clone());
-        Self { current, wake: &connection.wake, tool, cancel, deadline, wanted: Wanted::Present }
+        Self { current, wake: &connection.wake, tool, waiter, deadline, wanted: Wanted::Present }
     }
 
     /// Sends the call, a second time only when the server refused it for the session it came in: it did not run then.
@@ -120,7 +115,7 @@ impl<'c> Way<'c> {
         for _ in 0..2 {
             let client = self.find().await?;
             let before = self.definition(&client.tools());
-            match call::run(&client, connection.request_timeout, &connection.redactor, dispatch, self.cancel).await {
+            match call::run(&client, connection.request_timeout, &connection.redactor, dispatch, self.waiter).await {
                 Sent::Over(end) => return end,
                 Sent::SessionLost => self.want(before),
             }
@@ -171,7 +166,7 @@ impl<'c> Way<'c> {
             }
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => {
+                () = self.waiter.cancel.cancelled() => {
                     return Err(CallFailure::NotSent("cancelled before it was sent".into()));
                 }
                 changed = self.current.changed() => if changed.is_err() {

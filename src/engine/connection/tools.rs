@@ -9,7 +9,6 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::client::Client;
-use super::http::mirror;
 use super::known::KnownTools;
 use super::link::Carriage;
 use super::pages::{self, Broken, Walk};
@@ -18,6 +17,7 @@ use crate::engine::status::Era;
 use crate::secret::Redactor;
 use crate::tool::Listing;
 use crate::tool::listing::RejectedTool;
+use crate::tool::mirror;
 
 /// Bytes of all pages together.
 const MAX_BYTES: usize = 32 << 20;

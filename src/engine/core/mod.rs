@@ -325,6 +325,12 @@ impl Core {
         self.dirty = true;
     }
 
+    pub(super) fn tell_all(&mut self, notices: &[(LogLevel, Arc<str>)]) {
+        for (level, text) in notices {
+            self.notice(*level, text);
+        }
+    }
+
     pub(super) fn notice(&mut self, level: LogLevel, text: &str) {
         let sequence = self.snapshot.notices.last().map_or(0, |notice| notice.sequence + 1);
         let text = crate::text::visible(&self.fixed.pipeline.redactor.redact(text)).as_ref().into();

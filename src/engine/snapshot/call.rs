@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::config::model::PolicyDecision;
 use crate::ids::{ApprovalId, CallId, SeatHandle, ServerName};
+use crate::secret::Redactor;
 use crate::tool::{EffectClass, Flag, ShownArguments};
 
 /// Who asks for a call.
@@ -38,6 +39,18 @@ impl Caller {
         match self {
             Self::Console => None,
             Self::Seat { seat, .. } => Some(seat),
+        }
+    }
+
+    /// The same without secrets: a client may call itself anything.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        match self {
+            Self::Seat { seat, session, client } => {
+                let client = redactor.redact(&client).into();
+                Self::Seat { seat, session, client }
+            }
+            Self::Console => Self::Console,
         }
     }
 }

@@ -7,9 +7,8 @@ mod body;
 mod classic;
 mod endpoint;
 mod fate;
-mod headers;
+pub(super) mod headers;
 mod job;
-pub(super) mod mirror;
 mod sse;
 mod stream;
 

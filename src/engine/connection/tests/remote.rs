@@ -353,6 +353,50 @@ async fn progress_extends_a_call_over_http_too() {
 }
 
 #[tokio::test]
+async fn progress_is_heard_from_every_stream_of_a_server() {
+    // In its answer's stream in both eras, and in a session's own stream.
+    for (era, own) in [(Era::Modern, false), (Era::Legacy, false), (Era::Legacy, true)] {
+        let endpoint = Endpoint::start(move |request| match (request.verb.as_str(), request.method()) {
+            ("GET", _) if own => Some(held(": hello\n\n")),
+            (_, "tools/call") => Some(held(": working\n\n")),
+            _ if era == Era::Modern => Some(modern(request)),
+            _ => Some(legacy(request)),
+        })
+        .await;
+        let mut bench = Bench::start(endpoint.spec());
+        bench.ready().await;
+        if own {
+            endpoint.until(|seen| seen.iter().any(|seen| seen == "GET")).await;
+        }
+        let (hearing, mut heard) = tokio::sync::watch::channel(None);
+        let waiter = Waiter { cancel: CancellationToken::new(), hearing: Some(hearing) };
+        let call = bench.connection.call(Dispatch::for_test("t", "{}"), waiter);
+        let steps = async {
+            endpoint.until(|seen| seen.iter().any(|seen| seen == "POST tools/call")).await;
+            let request = endpoint.requests("tools/call").remove(0).body;
+            let params = json!({"progressToken": request["params"]["_meta"]["progressToken"], "progress": 1,
+                "total": 2, "message": "half"});
+            let notice = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+            // Pushed to both streams where there are two: it is the same notice.
+            for _ in 0..500 {
+                if heard.borrow().is_some() {
+                    break;
+                }
+                endpoint.push.send(event(&notice)).unwrap();
+                let _ = tokio::time::timeout(Duration::from_millis(20), heard.changed()).await;
+            }
+            endpoint.push.send(event(&done(&request))).unwrap();
+        };
+        let (answer, ()) = tokio::join!(call, steps);
+        assert_eq!(text(answer), "done");
+        let last = heard.borrow().clone().unwrap();
+        assert_eq!((last.progress, last.total), (1.into(), Some(2.into())), "{era:?} {own}");
+        assert_eq!(last.message.as_deref(), Some("half"));
+        bench.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn the_rest_of_a_broken_answer_is_asked_for_and_the_call_is_not_sent_again() {
     let endpoint = Endpoint::start(|request| {
         let resumed = request.headers.get("last-event-id").is_some_and(|id| id == "7");

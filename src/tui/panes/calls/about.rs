@@ -88,6 +88,9 @@ fn times(call: &CallView) -> Option<String> {
 /// The phase, its reason, and what that means for the outside world.
 fn phase(call: &CallView) -> Vec<Span> {
     let (reason, meaning) = match &call.phase {
+        CallPhase::Waiting(_) if call.decider.is_some() => {
+            (String::new(), "approved, for its caller to come back; nothing was sent yet")
+        }
         CallPhase::Waiting(_) => (String::new(), "for a person: Enter opens the card"),
         CallPhase::Running => (String::new(), "sent, not answered yet"),
         CallPhase::Done { .. } => (String::new(), ""),
