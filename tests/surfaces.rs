@@ -21,6 +21,9 @@ mod calls;
 mod doors;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "support/program.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
+mod program;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]
