@@ -36,9 +36,14 @@ pub fn cpu_of_this_thread() -> Duration {
     Duration::from_nanos(nanos)
 }
 
-/// Ends a program in order.
-pub fn end(child: &mut std::process::Child) {
-    let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw).expect("a pid");
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
-    let _ = child.wait();
+/// A program that is ended in order when this is dropped, also when something fails meanwhile.
+pub struct Running(pub std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(pid) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        let _ = self.0.wait();
+    }
 }
