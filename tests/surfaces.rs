@@ -25,6 +25,9 @@ mod library;
 mod lists;
 #[path = "surfaces/mirror.rs"]
 mod mirror;
+#[path = "support/program.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
+mod program;
 #[path = "surfaces/progress.rs"]
 mod progress;
 #[path = "surfaces/relay.rs"]

@@ -190,3 +190,17 @@ async fn read(body: Incoming) -> Result<Bytes, Reply> {
         Err(_) => Err(reply::empty(StatusCode::REQUEST_TIMEOUT)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn accepted_sockets_send_small_answers_at_once() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (socket, _place) = accept(&listener, &Arc::new(Semaphore::new(1))).await.unwrap();
+        assert!(socket.nodelay().unwrap());
+        drop(client);
+    }
+}

@@ -63,6 +63,8 @@ pub struct Ui {
     last: Option<(KeyEvent, Instant, Context)>,
     /// A search needs more steps: since the last one.
     hunting: Option<Instant>,
+    /// How this program is called to reach this instance.
+    program: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,7 +92,15 @@ impl Ui {
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
             hunting: None,
+            program: vec!["crewlet-tui".to_owned()],
         }
+    }
+
+    /// The same with the words that call this program so that it reaches this instance.
+    #[must_use]
+    pub fn reached_by(mut self, program: Vec<String>) -> Self {
+        self.program = program;
+        self
     }
 
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
@@ -323,7 +333,7 @@ impl Ui {
             Ok(Asked::View(view)) => self.panes.show(view),
             Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
             Ok(Asked::Quit) => return quit(snapshot),
-            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &seat) {
+            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &self.program, &seat) {
                 Ok(connect) => self.modals.connect = Some(connect),
                 Err(why) => return vec![Effect::Complain(why.into())],
             },

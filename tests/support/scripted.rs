@@ -201,14 +201,7 @@ impl Scripted {
                     }
                 }
             }
-            Some(method) if state.others.contains_key(method) => match &state.others[method] {
-                Reaction::Result(value) => result(value.clone()),
-                Reaction::Error(code, text) => error(*code, text),
-                Reaction::Silence => Some(Vec::new()),
-                Reaction::HangUp => None,
-                Reaction::Ask { .. } | Reaction::Progress(_) => panic!("only calls do that"),
-                Reaction::With(made) => result(made(&message["params"])),
-            },
+            Some(method) if state.others.contains_key(method) => other(&state.others[method], &message),
             _ => error(-32601, "Method not found"),
         }
     }
@@ -238,4 +231,17 @@ impl Connector for Scripted {
         tokio::spawn(self.clone().serve(input, output));
         (Box::new(to_server), Box::new(from_server))
     }
+}
+
+/// The answer to a request that is no call.
+fn other(reaction: &Reaction, request: &Value) -> Option<Vec<Value>> {
+    let outcome = match reaction {
+        Reaction::Result(value) => ("result", value.clone()),
+        Reaction::Error(code, text) => ("error", json!({"code": code, "message": text})),
+        Reaction::With(made) => ("result", made(&request["params"])),
+        Reaction::Silence => return Some(Vec::new()),
+        Reaction::HangUp => return None,
+        Reaction::Ask { .. } | Reaction::Progress(_) => panic!("only calls do that"),
+    };
+    Some(vec![json!({"jsonrpc": "2.0", "id": request["id"], outcome.0: outcome.1})])
 }
