@@ -98,7 +98,7 @@ async fn start(
     let key = Key {
         seat: session.seat.clone(),
         client: session.client_name.clone(),
-        tool: entry.name.clone(),
+        tool: entry.key(),
         arguments: arguments.digest(),
     };
     let id = flight_id(session, &writer.id);
@@ -215,7 +215,7 @@ impl Writer {
             }
             return self.result(&output.content, output.structured.as_ref(), output.is_error);
         }
-        let gone = || shared.handle.catalog().borrow().find(&key.tool).is_none();
+        let gone = || shared.handle.catalog().borrow().get(&key.tool).is_none();
         match &report.phase {
             // Taken away between our look and the engine's.
             CallPhase::Refused { .. } if gone() => self.unknown(),
@@ -256,7 +256,7 @@ fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
     own.unwrap_or(settings.hold).min(settings.wait)
 }
 
-/// Leaves a record of a call of a name that exists nowhere; floods are counted only.
+/// Leaves a record of a call of a name that this seat does not have; floods are counted only.
 async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
     shared.metrics.unknown_tools.fetch_add(1, Ordering::Relaxed);
     let shown = crate::text::fit(&crate::text::visible(name), 80).into_owned();
@@ -265,7 +265,7 @@ async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
         return;
     }
     tracing::warn!(tool_name = %shown, agent_id = %asker.session.seat, "tool_unknown");
-    let exists = |name: &str| shared.handle.catalog().borrow().find(name).is_some();
+    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.seat.handle), name).is_some();
     if !exists(name) && !exists(&shown) {
         let cancel = CancellationToken::new();
         // Whatever the name should come to mean by then, nothing runs.

@@ -15,6 +15,8 @@ pub mod json;
 pub mod listing;
 pub mod names;
 pub mod output;
+pub mod placing;
+pub mod reserved;
 pub mod worker;
 
 #[cfg(test)]
@@ -24,5 +26,5 @@ pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, Hint
 pub use arguments::{Arguments, ArgumentsError, Digest, ShownArguments};
 pub use catalog::Catalog;
 pub use classify::{Classification, EffectClass, Flag};
-pub use entry::{Entry, Fingerprint, Origin, Rejected};
+pub use entry::{Entry, Fingerprint, Origin, Rejected, ToolKey};
 pub use listing::{ListedTool, Listing};

@@ -84,11 +84,15 @@ pub struct Setup {
     pub attendance: Attendance,
     pub tools: Vec<Value>,
     pub pins: Pins,
+    /// Further in-memory servers, by the names of their connections.
+    pub others: HashMap<ServerName, Arc<dyn Connector>>,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { config: CONFIG.to_owned(), attendance: Attendance::Person, tools: tools(), pins: Pins::default() }
+        let config = CONFIG.to_owned();
+        let (tools, pins, others) = (tools(), Pins::default(), HashMap::new());
+        Self { config, attendance: Attendance::Person, tools, pins, others }
     }
 }
 
@@ -116,7 +120,7 @@ impl Setup {
             log_dropped: Arc::new(|| 0),
             only: None,
             own_children: Vec::new(),
-            connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+            connectors: HashMap::from([(ServerName::new("notes"), connector)]).into_iter().chain(self.others).collect(),
             first_notices: Vec::new(),
             kept: start::Kept::default(),
         };

@@ -8,9 +8,9 @@ use crate::pty::{Pty, Size, look};
 /// Selects `delete_note` among the tools. A filter from before is kept.
 fn select(pty: &Pty) {
     pty.keys("2");
-    if !pty.shows("[2 Tools").contains("1/16") {
+    if !pty.shows("[2 Tools").contains("1/28") {
         pty.keys("/delete_note\r");
-        pty.shows("1/16");
+        pty.shows("1/28");
     }
     // The same key again at once would count as held down.
     pty.keys("j");
@@ -185,7 +185,7 @@ fn read_only_decides_and_calls_nothing() {
         home.furnish(command);
         command.arg("--read-only");
     });
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready") && screen.contains("read-only"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready") && screen.contains("read-only"));
     select(&pty);
     pty.keys("\r");
     pty.shows("read-only: nobody can call anything here");

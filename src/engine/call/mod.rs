@@ -23,7 +23,7 @@ use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest};
 use super::snapshot::{CallView, Withdrawal};
 use crate::config::model::ApprovalSettings;
-use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle};
+use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crate::secret::Redactor;
 use crate::tool::Catalog;
 use hold::Hold;
@@ -32,6 +32,10 @@ use run::Run;
 /// A connection as calls see it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
+    /// The bare name of the server behind it.
+    pub(super) server: ServerName,
+    /// The seat whose own it is.
+    pub(super) owner: Option<SeatHandle>,
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
     /// Why calls cannot be sent now; `None` when they can.
@@ -70,9 +74,9 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Runs one call to its end.
+    /// Runs one call to its end. A name means what it means to the caller's seat.
     pub(super) async fn run(self, call: CallId, request: CallRequest, hold: Hold) -> CallReport {
-        let found = self.catalog.borrow().find(&request.tool).cloned();
+        let found = self.catalog.borrow().find(request.caller.seat(), &request.tool).cloned();
         let run = Run::new(self, call, request, hold);
         match found {
             Some(entry) => run.with_entry(entry).await,

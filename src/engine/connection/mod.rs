@@ -225,6 +225,7 @@ pub enum Control {
 /// The handle to one supervised connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
+    name: ConnectionName,
     control: mpsc::Sender<Control>,
     current: watch::Receiver<Availability>,
     /// Asks for an attempt to connect, now.
@@ -244,6 +245,11 @@ impl Connection {
     /// # Errors
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
+        // Another connection may carry another seat's credentials.
+        if *dispatch.connection() != self.name {
+            let reason = format!("it was permitted for {} and not for {}", dispatch.connection(), self.name);
+            return Err(CallFailure::NotSent(reason.into()));
+        }
         reach::Way::new(self, &dispatch, &cancel).go().await
     }
 
@@ -271,7 +277,8 @@ pub fn start(
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
     let wake = Arc::new(Notify::new());
     let (request_timeout, redactor) = (spec.request_timeout, spec.redactor.clone());
-    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor };
+    let connection =
+        Connection { name: spec.name.clone(), control, current, wake: wake.clone(), request_timeout, redactor };
     let orders = orders::Orders::new(requests, shutdown, wake);
     let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
     let task = tokio::spawn(supervisor.run(initially, orders));
