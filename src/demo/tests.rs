@@ -220,8 +220,12 @@ fn the_example_configuration_is_clean_and_fits_the_servers() {
     let loaded = crate::config::load(crate::config::DEMO, &crate::config::model::Source::Demo);
     let loaded = loaded.unwrap_or_else(|problems| panic!("{}", crate::config::diagnostic::render(&problems)));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    let names: Vec<_> = loaded.config.servers.iter().map(|server| server.name.as_str().to_owned()).collect();
+    let shared = loaded.config.servers.iter().filter(|server| server.shared);
+    let names: Vec<_> = shared.map(|server| server.name.as_str().to_owned()).collect();
     assert_eq!(names, NAMES);
+    let seats: Vec<_> = loaded.config.org.agents().map(|seat| seat.connection(&"till".into()).to_string()).collect();
+    assert_eq!(seats, ["till::Clerk", "till::Buyer", "till::Writer"]);
+    assert!(loaded.config.org.agents().all(|seat| seat.credentials_for(&"till".into()).is_some()));
     let overridden = |server: &str| -> Vec<String> {
         let server = loaded.config.servers.iter().find(|declared| declared.name.as_str() == server).unwrap();
         server.tool_annotations.iter().map(|block| block.tool.to_string()).collect()

@@ -23,7 +23,7 @@ use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
 use super::handle::{Handle, Reload, Submitted, SurfaceNews};
-pub use super::launch::{Eras, ErasChanged};
+pub use super::launch::{Eras, ErasChanged, Only};
 use super::launch::{Launcher, Plan};
 use super::library::{Library, PromptNames};
 use super::servers::Server;
@@ -64,11 +64,11 @@ pub struct Options {
     pub log: mpsc::Receiver<LogRecord>,
     /// How many of them were dropped.
     pub log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// Start only this server.
-    pub only: Option<ServerName>,
+    /// Start only these connections.
+    pub only: Option<Only>,
     /// Variables added to the environment of every child of ours that is the running executable.
     pub own_children: Vec<(Arc<str>, Arc<str>)>,
-    /// In-memory links, by server; tests bring them.
+    /// In-memory links, by server or, for one seat's own connection, by its name; tests bring them.
     pub connectors: HashMap<ServerName, Arc<dyn Connector>>,
     /// Told on the screen once, at the start.
     pub first_notices: Vec<(LogLevel, Arc<str>)>,
@@ -151,6 +151,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         tasks: HashMap::new(),
         doors: Doors::default(),
         warned: HashSet::new(),
+        lacking: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),
@@ -240,11 +241,18 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
 /// The servers of the configuration, each started as it says, and their supervisors.
 fn start_servers(launcher: &Launcher, config: &Config, eras: &Eras) -> (Vec<Server>, JoinSet<()>) {
     let mut tasks = JoinSet::new();
-    let start = |plan: Plan| {
+    let mut start = |plan: Plan| {
         let (initially, era) = (plan.initially(), eras.get(&plan.declared.connection).copied());
         let launched = launcher.launch(plan.clone(), initially, era, &mut tasks);
         Server::new(plan, launched)
     };
-    let servers = launcher.plans(config).into_iter().map(start).collect();
-    (servers, tasks)
+    // What everybody shares comes up first; the order of the list is the configuration's.
+    let mut started: Vec<(usize, Server)> = Vec::new();
+    let (shared, own): (Vec<_>, Vec<_>) =
+        launcher.plans(config).into_iter().enumerate().partition(|(_, plan)| plan.declared.owner.is_none());
+    for (index, plan) in shared.into_iter().chain(own) {
+        started.push((index, start(plan)));
+    }
+    started.sort_by_key(|(index, _)| *index);
+    (started.into_iter().map(|(_, server)| server).collect(), tasks)
 }

@@ -19,10 +19,10 @@ use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
 use crate::engine::library::PromptNames;
 use crate::engine::snapshot::LogLevel;
-use crate::engine::start::{self, Eras, Kept, Options};
+use crate::engine::start::{self, Eras, Kept, Only, Options};
 use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
-use crate::ids::{CallId, ConnectionName, ServerName};
+use crate::ids::{CallId, ConnectionName};
 use crate::logging::{self, Logging};
 use crate::secret::Redactor;
 use crate::tool::names::Names;
@@ -134,11 +134,6 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        for server in document.config().servers.iter().filter(|server| !server.shared) {
-            let text =
-                format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
-            first_notices.push((LogLevel::Warn, text.into()));
-        }
         Ok(Self { state, redactor, logging, audit, first_notices })
     }
 
@@ -147,7 +142,7 @@ impl Parts {
         &mut self,
         document: &Document,
         attendance: Attendance,
-        only: Option<ServerName>,
+        only: Option<Only>,
     ) -> (Handle, JoinHandle<()>) {
         let state = self.state.clone();
         let names = Saver::new({

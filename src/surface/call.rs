@@ -115,7 +115,7 @@ async fn start(
     let key = Key {
         seat: session.seat.clone(),
         client: session.client_name.clone(),
-        tool: entry.name.clone(),
+        tool: entry.key(),
         arguments: arguments.digest(),
     };
     let id = flight_id(session, &writer.id);
@@ -259,7 +259,7 @@ pub(super) const UNKNOWN_TOOL: &str = "unknown tool: list the tools for what the
 /// What a call comes to.
 pub(super) fn outcome(shared: &Shared, era: Era, key: &Key, end: &End) -> Outcome {
     let Some(report) = &end.0 else { return Outcome::Result(tool_error(era, ENDING)) };
-    let gone = || shared.handle.catalog().borrow().find(&key.tool).is_none();
+    let gone = || shared.handle.catalog().borrow().get(&key.tool).is_none();
     Outcome::Result(match (&report.output, &report.phase) {
         (Some(output), _) => {
             // What a person changed is said first: the result is not of what was asked for.
@@ -309,7 +309,7 @@ fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
     own.unwrap_or(settings.hold).min(settings.wait)
 }
 
-/// Leaves a record of a call of a name that exists nowhere; floods are counted only.
+/// Leaves a record of a call of a name that this seat does not have; floods are counted only.
 async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
     shared.metrics.unknown_tools.fetch_add(1, Ordering::Relaxed);
     let clean = shared.redactor.redact(name);
@@ -319,7 +319,7 @@ async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
         return;
     }
     tracing::warn!(tool_name = %shown, agent_id = %asker.session.seat, "tool_unknown");
-    let exists = |name: &str| shared.handle.catalog().borrow().find(name).is_some();
+    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.seat.handle), name).is_some();
     if !exists(name) && !exists(&shown) {
         let cancel = CancellationToken::new();
         // Whatever the name should come to mean by then, nothing runs.

@@ -24,9 +24,9 @@ use super::reply::{self, Reply};
 use crate::engine::handle::Hold;
 use crate::engine::library::{Missing, Reader, Refused};
 use crate::engine::status::Era;
-use crate::tool::Arguments;
 use crate::tool::contents::readdressed;
 use crate::tool::offers::OfferList;
+use crate::tool::{Arguments, ToolKey};
 
 /// What is declared to clients.
 pub(super) fn capabilities() -> Value {
@@ -75,8 +75,8 @@ pub(super) const LISTS: [(&str, &str); 3] = [
 /// The blocks of a tool's result, links to resources of its server made addresses that the agent can read. Only where
 /// the server has resources to read; what anybody can fetch from the web stays, and so does the structured part, which
 /// the tool's own schema describes. Screen and audit keep what the server wrote.
-pub(super) fn linked<'b>(shared: &Shared, tool: &str, blocks: &'b [Value]) -> Cow<'b, [Value]> {
-    let entry = shared.handle.catalog().borrow().find(tool).cloned();
+pub(super) fn linked<'b>(shared: &Shared, tool: &ToolKey, blocks: &'b [Value]) -> Cow<'b, [Value]> {
+    let entry = shared.handle.catalog().borrow().get(tool).cloned();
     match entry.filter(|entry| shared.handle.library().has_resources(&entry.connection)) {
         Some(entry) => readdressed(blocks, entry.server.as_str()),
         None => Cow::Borrowed(blocks),

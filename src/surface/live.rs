@@ -17,7 +17,7 @@ use super::sessions::Session;
 use crate::engine::handle::{CallReport, Hold, Progress, Stage};
 use crate::engine::snapshot::Withdrawal;
 use crate::ids::SeatHandle;
-use crate::tool::Digest;
+use crate::tool::{Digest, ToolKey};
 
 /// The longest silence while a call waits.
 const BEAT: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ const MOST: usize = 512;
 pub(super) struct Key {
     pub(super) seat: SeatHandle,
     pub(super) client: Arc<str>,
-    pub(super) tool: Arc<str>,
+    pub(super) tool: ToolKey,
     pub(super) arguments: Digest,
 }
 

@@ -1,6 +1,6 @@
 //! What each seat is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
 //!
-//! A table is written out once for each catalog and kept as bytes; seats that hold the same tools share one. The
+//! A table is written out when a seat's tools change and kept as bytes; seats without tools of their own share one. The
 //! names in it are the exposed ones, and what is not in a seat's table does not exist for it.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
-use crate::ids::ConnectionName;
+use crate::ids::SeatHandle;
 use crate::org::Seat;
 use crate::tool::mirror::{self, Mirrored};
 use crate::tool::{Catalog, Entry, Flag};
@@ -21,6 +21,7 @@ use crate::tool::{Catalog, Entry, Flag};
 pub(super) struct Table {
     /// The JSON array of the listing.
     pub(super) json: Bytes,
+    entries: Vec<Arc<Entry>>,
     by_exposed: HashMap<Arc<str>, Arc<Entry>>,
     /// Only tools that mark arguments.
     mirrored: HashMap<Arc<str>, Vec<Mirrored>>,
@@ -47,8 +48,10 @@ pub(super) struct Shelf {
 #[derive(Default)]
 struct Built {
     catalog: Arc<Catalog>,
-    /// By the seat's own connections that the catalog holds.
-    tables: HashMap<Vec<ConnectionName>, Arc<Table>>,
+    /// By the seat, where it sees something else than what is shared.
+    tables: HashMap<Option<SeatHandle>, Arc<Table>>,
+    /// The tables of the catalog before, as far as nobody asked for them yet.
+    before: HashMap<Option<SeatHandle>, Arc<Table>>,
 }
 
 impl Shelf {
@@ -62,10 +65,18 @@ impl Shelf {
         // What a panicking thread left behind is a cache that is whole or lacks a table.
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&built.catalog, &catalog) {
-            *built = Built { catalog: catalog.clone(), tables: HashMap::new() };
+            let mut before = std::mem::take(&mut built.before);
+            before.extend(std::mem::take(&mut built.tables));
+            *built = Built { catalog: catalog.clone(), tables: HashMap::new(), before };
         }
-        let table = built.tables.entry(own(seat, &catalog)).or_insert_with(|| Arc::new(write(seat, &catalog)));
-        table.clone()
+        let key = catalog.has_own(&seat.handle).then(|| seat.handle.clone());
+        if let Some(table) = built.tables.get(&key) {
+            return table.clone();
+        }
+        let before = built.before.remove(&key);
+        let table = write(seat, &catalog, before);
+        built.tables.insert(key, table.clone());
+        table
     }
 
     /// Told of each new catalog.
@@ -74,36 +85,26 @@ impl Shelf {
     }
 }
 
-fn is_shared(entry: &Entry) -> bool {
-    entry.connection.as_str() == entry.server.as_str()
-}
-
-fn own(seat: &Seat, catalog: &Catalog) -> Vec<ConnectionName> {
-    let own = catalog.entries().iter().filter(|entry| !is_shared(entry));
-    let mut own: Vec<ConnectionName> = own
-        .filter(|entry| entry.connection == seat.connection(&entry.server))
-        .map(|entry| entry.connection.clone())
-        .collect();
-    own.dedup();
-    own
-}
-
-fn write(seat: &Seat, catalog: &Catalog) -> Table {
-    let holds = |entry: &&Arc<Entry>| is_shared(entry) || entry.connection == seat.connection(&entry.server);
-    let entries: Vec<&Arc<Entry>> = catalog.entries().iter().filter(holds).collect();
+/// The seat's table; the one before where the seat sees the same as then.
+fn write(seat: &Seat, catalog: &Catalog, before: Option<Arc<Table>>) -> Arc<Table> {
+    let entries: Vec<Arc<Entry>> = catalog.of_seat(&seat.handle).cloned().collect();
+    let same = |table: &Arc<Table>| {
+        table.entries.len() == entries.len() && table.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    if let Some(before) = before.filter(same) {
+        return before;
+    }
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry)).collect();
     // Values that were parsed from JSON can be written as JSON.
     let json = serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec());
     // A tool whose markings cannot be obeyed is none of the sort: what its server wants is not known.
-    let mirrored = |entry: &&Arc<Entry>| {
+    let mirrored = |entry: &Arc<Entry>| {
         let marked = mirror::markings(&entry.input_schema).unwrap_or_default();
         (!marked.is_empty()).then(|| (entry.exposed.clone(), marked))
     };
-    Table {
-        json: json.into(),
-        mirrored: entries.iter().filter_map(mirrored).collect(),
-        by_exposed: entries.into_iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect(),
-    }
+    let mirrored = entries.iter().filter_map(mirrored).collect();
+    let by_exposed = entries.iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect();
+    Arc::new(Table { json: json.into(), entries, by_exposed, mirrored })
 }
 
 /// One tool as agents see it.

@@ -20,6 +20,8 @@ pub mod mirror;
 pub mod names;
 pub mod offers;
 pub mod output;
+pub mod placing;
+pub mod reserved;
 pub mod worker;
 
 #[cfg(test)]
@@ -29,5 +31,5 @@ pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, Hint
 pub use arguments::{Arguments, ArgumentsError, Digest, ShownArguments};
 pub use catalog::Catalog;
 pub use classify::{Classification, EffectClass, Flag};
-pub use entry::{Entry, Fingerprint, Origin, Rejected};
+pub use entry::{Entry, Fingerprint, Origin, Rejected, ToolKey};
 pub use listing::{ListedTool, Listing};

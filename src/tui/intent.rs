@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::command::Command;
+use crate::tool::ToolKey;
 
 /// What the person means. Which ones a context takes is in the keymap's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -228,8 +229,8 @@ pub enum Effect {
     Complain(Arc<str>),
     /// Go to a view, selecting the thing named.
     Show(Target),
-    /// Open the editor for a call of this catalogue name.
-    EditCall(Arc<str>),
+    /// Open the editor for a call of this tool.
+    EditCall(ToolKey),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.

@@ -333,10 +333,13 @@ impl Ui {
             Ok(Asked::View(view)) => self.panes.show(view),
             Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
             Ok(Asked::Quit) => return quit(snapshot),
-            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &self.program, &seat) {
-                Ok(connect) => self.modals.connect = Some(connect),
-                Err(why) => return vec![Effect::Complain(why.into())],
-            },
+            Ok(Asked::Connect(seat)) => {
+                let seat = seat.unwrap_or_else(|| first_seat(snapshot));
+                match Connect::of(snapshot, &self.program, &seat) {
+                    Ok(connect) => self.modals.connect = Some(connect),
+                    Err(why) => return vec![Effect::Complain(why.into())],
+                }
+            }
             Err(why) => return vec![Effect::Complain(why.into())],
         }
         Vec::new()
@@ -429,11 +432,12 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
-            Effect::EditCall(name) => {
-                if let Some(entry) = snapshot.catalog.find(&name) {
+            Effect::EditCall(key) => {
+                if let Some(entry) = snapshot.catalog.get(&key) {
                     self.modals.editor = Some(CallEditor::open(entry.clone()));
                 } else {
-                    self.status.complain(format!("{} is not in the catalogue any more", text::visible(&name)).into());
+                    let name = text::visible(&key.raw_name);
+                    self.status.complain(format!("{name} is not in the catalogue any more").into());
                 }
             }
             Effect::Send(Command::Call { ref call, .. }) => {
@@ -493,4 +497,9 @@ fn said_of(copied: Copied) -> Effect {
         }
         Copied::Unsupported => Effect::Complain("this terminal has no clipboard: S saves to a file".into()),
     }
+}
+
+/// Which seat is meant where none is named.
+fn first_seat(snapshot: &Snapshot) -> String {
+    snapshot.seats.first().map_or_else(|| "default".to_owned(), ToString::to_string)
 }

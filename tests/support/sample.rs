@@ -33,6 +33,7 @@ pub fn empty() -> Snapshot {
         company: "Acme AI".into(),
         config_file: "config.yaml".into(),
         read_only: false,
+        seats: Vec::new(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
@@ -192,6 +193,7 @@ fn server(
     ServerView {
         connection: ConnectionName::from(name),
         server: ServerName::from(name.split("::").next().unwrap_or(name)),
+        seat: name.split_once("::").map(|(_, seat)| SeatHandle::from(seat)),
         status,
         transport: TransportFacts::Stdio { command: format!("npx -y @acme/{name}").into() },
         peer: Some(PeerFacts {
@@ -245,6 +247,7 @@ pub fn entry(server: &str, raw_name: &str, description: &str, hints: [Hint; 4]) 
         raw_name: raw_name.into(),
         server: ServerName::from(server),
         connection: ConnectionName::from(if server == "github" { "github::release" } else { server }),
+        seat: (server == "github").then(|| SeatHandle::from("release")),
         title: "".into(),
         description: description.into(),
         input_schema: Arc::new(serde_json::json!({
@@ -369,6 +372,7 @@ fn call(n: usize, name: &str, phase: CallPhase) -> CallView {
         caller: seat(),
         name: name.into(),
         server: Some(entry.server.clone()),
+        connection: Some(entry.connection.clone()),
         raw_name: Some(entry.raw_name.clone()),
         class: Some(entry.class()),
         flags: Vec::new(),

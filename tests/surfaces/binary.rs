@@ -12,7 +12,7 @@ fn serve_token_and_connect_find_each_other_by_the_state_folder() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path();
     assert_eq!(run(state, &["serve", "--listen", "off"]).status.code(), Some(2));
-    let nobody = run(state, &["token", "show", "default"]);
+    let nobody = run(state, &["token", "show", "clerk"]);
     assert_eq!(nobody.status.code(), Some(1), "{}", text(&nobody.stderr));
     assert_eq!(run(state, &["token", "show", "nobody"]).status.code(), Some(2));
 
@@ -25,13 +25,13 @@ fn serve_token_and_connect_find_each_other_by_the_state_folder() {
     assert_eq!(taken.status.code(), Some(1));
     assert!(text(&taken.stderr).contains("cannot listen on"), "{}", text(&taken.stderr));
 
-    let token = text(&run(state, &["token", "show", "default"]).stdout);
-    let rotated = text(&run(state, &["token", "rotate", "default"]).stdout);
+    let token = text(&run(state, &["token", "show", "clerk"]).stdout);
+    let rotated = text(&run(state, &["token", "rotate", "clerk"]).stdout);
     assert!(token.starts_with("crewlet_") && rotated.starts_with("crewlet_") && token != rotated);
-    let how = text(&run(state, &["connect", "--seat", "default", "--help-agents"]).stdout);
+    let how = text(&run(state, &["connect", "--seat", "clerk", "--help-agents"]).stdout);
     assert!(how.contains(&serving.address) && !how.contains(rotated.trim()), "{how}");
 
-    let mut agent = command(state, &["connect", "--seat", "default"]);
+    let mut agent = command(state, &["connect", "--seat", "clerk"]);
     let mut agent = agent.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = agent.stdin.take().unwrap();
     let client = json!({"name": "t", "version": "1"});
@@ -46,6 +46,6 @@ fn serve_token_and_connect_find_each_other_by_the_state_folder() {
     assert!(listed["result"]["tools"].is_array(), "{listed}");
 
     assert_eq!(serving.end(), Some(143));
-    let silent = text(&run(state, &["connect", "--seat", "default", "--help-agents"]).stdout);
+    let silent = text(&run(state, &["connect", "--seat", "clerk", "--help-agents"]).stdout);
     assert!(silent.contains("No instance is running"), "{silent}");
 }

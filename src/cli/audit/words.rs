@@ -128,7 +128,7 @@ pub(super) fn who(caller: &StoredCaller) -> String {
 }
 
 pub(super) fn what(record: &Stored) -> String {
-    match (&record.server, &record.tool, &record.name) {
+    match (record.connection.as_ref().or(record.server.as_ref()), &record.tool, &record.name) {
         (Some(server), Some(tool), _) => format!("{}/{}", text::visible(server), text::visible(tool)),
         (Some(server), None, Some(name)) => format!("{} of {}", text::visible(name), text::visible(server)),
         (_, _, Some(name)) => text::visible(name).into_owned(),
@@ -137,7 +137,8 @@ pub(super) fn what(record: &Stored) -> String {
 }
 
 fn server(record: &Stored) -> String {
-    record.server.as_deref().map_or_else(|| "the server".to_owned(), |server| text::visible(server).into_owned())
+    let connection = record.connection.as_ref().or(record.server.as_ref());
+    connection.map_or_else(|| "the server".to_owned(), |server| text::visible(server).into_owned())
 }
 
 pub(super) fn ends(record: &Stored) -> bool {

@@ -35,12 +35,14 @@ use run::Run;
 /// A connection as calls and readers see it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
+    /// The bare name of the server behind it.
+    pub(super) server: ServerName,
+    /// The seat whose own it is.
+    pub(super) owner: Option<SeatHandle>,
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
     /// Why calls cannot be sent now; `None` when they can.
     pub(super) down: Option<Arc<str>>,
-    /// The server's bare name.
-    pub(super) server: ServerName,
     /// `tool_prefix`; prompts have it too.
     pub(super) prefix: Arc<str>,
     /// Its place among the connections, in configuration order.
@@ -85,9 +87,9 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Runs one call to its end.
+    /// Runs one call to its end. A name means what it means to the caller's seat.
     pub(super) async fn run(self, call: CallId, request: CallRequest, hold: Hold) -> CallReport {
-        let found = self.catalog.borrow().find(&request.tool).cloned();
+        let found = self.catalog.borrow().find(request.caller.seat(), &request.tool).cloned();
         let run = Run::new(self, call, request, hold);
         match found {
             Some(entry) => run.with_entry(entry).await,

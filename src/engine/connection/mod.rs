@@ -259,6 +259,7 @@ pub enum Control {
 /// The handle to one supervised connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
+    name: ConnectionName,
     control: mpsc::Sender<Control>,
     current: watch::Receiver<Availability>,
     /// Asks for an attempt to connect, now.
@@ -279,6 +280,11 @@ impl Connection {
     /// # Errors
     /// See [`CallFailure`].
     pub async fn call(&self, dispatch: Dispatch, waiter: impl Into<Waiter>) -> Result<Reply, CallFailure> {
+        // Another connection may carry another seat's credentials.
+        if *dispatch.connection() != self.name {
+            let reason = format!("it was permitted for {} and not for {}", dispatch.connection(), self.name);
+            return Err(CallFailure::NotSent(reason.into()));
+        }
         let waiter = waiter.into();
         let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &waiter);
         let reply = way.go(self, &dispatch).await?;
@@ -337,8 +343,8 @@ pub fn start(
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
     let wake = Arc::new(Notify::new());
     let (request_timeout, redactor) = (spec.request_timeout, spec.redactor.clone());
-    let offers_forms = spec.forms.is_some();
-    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor, offers_forms };
+    let (name, offers_forms) = (spec.name.clone(), spec.forms.is_some());
+    let connection = Connection { name, control, current, wake: wake.clone(), request_timeout, redactor, offers_forms };
     let orders = orders::Orders::new(requests, shutdown, wake);
     let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
     let task = tokio::spawn(supervisor.run(initially, orders));

@@ -42,7 +42,7 @@ use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notic
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
-use crate::ids::{CallId, ConnectionName};
+use crate::ids::{CallId, ConnectionName, SeatHandle};
 use crate::tool::Catalog;
 use crate::tool::catalog::Warning;
 use crate::tool::names::Names;
@@ -128,6 +128,8 @@ pub(super) struct Core {
     pub(super) tasks: HashMap<Id, CallId>,
     pub(super) doors: doors::Doors<&'static str>,
     pub(super) warned: HashSet<Warning>,
+    /// Seats that were told to have none of their own tools.
+    pub(super) lacking: HashSet<SeatHandle>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
     pub(super) eras: Eras,
@@ -300,13 +302,13 @@ impl Core {
     }
 
     fn put_call(&mut self, view: super::snapshot::CallView) {
-        let (id, ran, server) = (view.id.clone(), view.ran, view.server.clone());
+        let (id, ran, connection) = (view.id.clone(), view.ran, view.connection.clone());
         if !self.calls.put(view) {
             return;
         }
         self.cancels.remove(&id);
         self.refresh_histories();
-        let known = self.servers.iter().position(|known| Some(&known.declared.server) == server.as_ref());
+        let known = self.servers.iter().position(|known| Some(&known.declared.connection) == connection.as_ref());
         if let (Some(ran), Some(index)) = (ran, known)
             && let Some(server) = self.servers.get_mut(index)
         {
@@ -364,6 +366,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         company: config.company.clone(),
         config_file: config.source.file_name(),
         read_only: attendance == Attendance::ReadOnly,
+        seats: config.org.agents().map(|seat| seat.handle.clone()).collect(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),

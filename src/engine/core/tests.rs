@@ -43,7 +43,8 @@ fn core() -> (Core, MemoryTrail) {
         identity: "notes".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
-        listing: Arc::new(listing("wipe")),
+        seat: None,
+        listing: Some(Arc::new(listing("wipe"))),
     };
     let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
     core.snapshot.catalog = catalog.clone();
@@ -52,6 +53,7 @@ fn core() -> (Core, MemoryTrail) {
         connection: None,
         down: None,
         server: ServerName::new("notes"),
+        owner: None,
         prefix: "".into(),
         place: 0,
         offers: Offers::default(),
@@ -142,7 +144,7 @@ async fn a_rule_that_now_denies_ends_what_waits_and_is_named() {
     let (mut core, trail) = core();
     let report = wait(&mut core).await;
     core.settings_changed(rules(PolicyDecision::Deny));
-    assert_eq!(core.snapshot.policies["wipe"].decision, PolicyDecision::Deny);
+    assert_eq!(core.snapshot.policies[&core.snapshot.catalog.entries()[0].key()].decision, PolicyDecision::Deny);
     let report = end(&mut core, report).await;
     assert!(
         matches!(&report.phase, CallPhase::Refused { reason } if reason.contains("rule notes/* -> deny (config.yaml:9)")),

@@ -18,7 +18,7 @@ use crate::engine::status::Offer;
 use crate::ids::{ConnectionName, ServerName};
 use crate::org::Seat;
 use crate::secret::Redactor;
-use crate::tool::names::{Names, Wanted};
+use crate::tool::names::{Held, Names, Wanted};
 use crate::tool::offers::{OfferList, Offered, read_offer};
 
 /// How long one server may take for one list, all pages together.
@@ -127,6 +127,8 @@ impl Library {
             server: part.server.as_str().into(),
             raw: raw.clone(),
             name: format!("{}{raw}", part.prefix).into(),
+            // One space for all: no seat's own prompt hides another.
+            held: Held::Shared,
         };
         let wanted: Vec<Wanted> =
             parts.iter().flat_map(|part| part.items.iter().map(move |offered| want(part, &offered.raw))).collect();
@@ -142,7 +144,9 @@ impl Library {
         for part in parts {
             let server: Arc<str> = part.server.as_str().into();
             for mut offered in part.items {
-                let Some(names) = named.get(&(server.clone(), offered.raw)) else { continue };
+                let Some(names) = named.get(&server).and_then(|of_server| of_server.get(&offered.raw)) else {
+                    continue;
+                };
                 offered.item.insert("name".into(), (*names.exposed).into());
                 items.push(offered.item);
             }

@@ -121,7 +121,7 @@ impl Library {
     /// The connections that a seat may use, in configuration order.
     fn links(&self, seat: &Seat) -> Vec<(ConnectionName, Link)> {
         let links = self.0.links.borrow().clone();
-        let held = links.iter().filter(|(name, link)| holds(seat, name, link));
+        let held = links.iter().filter(|(_, link)| holds(seat, link));
         let mut held: Vec<_> = held.map(|(name, link)| (name.clone(), link.clone())).collect();
         held.sort_by_key(|(_, link)| link.place);
         held
@@ -150,8 +150,8 @@ impl Library {
 }
 
 /// Whether a seat may use a connection: everybody's, or its own.
-fn holds(seat: &Seat, name: &ConnectionName, link: &Link) -> bool {
-    name.as_str() == link.server.as_str() || *name == seat.connection(&link.server)
+fn holds(seat: &Seat, link: &Link) -> bool {
+    link.owner.as_ref().is_none_or(|owner| *owner == seat.handle)
 }
 
 /// Why nothing can be asked of a connection now.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::config::model::PolicyDecision;
-use crate::ids::{ApprovalId, CallId, SeatHandle, ServerName};
+use crate::ids::{ApprovalId, CallId, ConnectionName, SeatHandle, ServerName};
 use crate::secret::Redactor;
 use crate::tool::{EffectClass, Flag, ShownArguments};
 
@@ -68,6 +68,8 @@ pub struct CallView {
     pub name: Arc<str>,
     /// The server, where it resolved.
     pub server: Option<ServerName>,
+    /// The connection that carries it, where the name resolved: the server's, or a seat's own to it.
+    pub connection: Option<ConnectionName>,
     /// The name on the wire, where it resolved.
     pub raw_name: Option<Arc<str>>,
     /// The class at the time of the call, where it resolved.

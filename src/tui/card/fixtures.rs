@@ -45,6 +45,7 @@ pub(crate) fn with_hints(server: &str, raw: &str, hints: Hints) -> Entry {
         raw_name: raw.into(),
         server: ServerName::from(server),
         connection: ConnectionName::from(format!("{server}::release").as_str()),
+        seat: Some("release".into()),
         title: Arc::from(""),
         description: "Delete a branch in a repository.\n\nIt cannot be brought back.".into(),
         input_schema: Arc::new(json!({
@@ -114,6 +115,7 @@ pub(crate) fn call_of(approval: &ApprovalView, phase: CallPhase) -> CallView {
         caller: approval.caller.clone(),
         name: approval.entry.name.clone(),
         server: Some(approval.entry.server.clone()),
+        connection: Some(approval.entry.connection.clone()),
         raw_name: Some(approval.entry.raw_name.clone()),
         class: Some(approval.entry.class()),
         flags: Vec::new(),
@@ -132,6 +134,7 @@ pub(crate) fn server(connection: &str) -> ServerView {
     ServerView {
         connection: ConnectionName::from(connection),
         server: ServerName::from(connection.split("::").next().unwrap()),
+        seat: connection.split_once("::").map(|(_, seat)| seat.into()),
         status: ConnectionStatus::Ready { since: NOON },
         transport: TransportFacts::Other,
         peer: None,
@@ -159,6 +162,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         company: "Acme AI".into(),
         config_file: "config.yaml".into(),
         read_only: false,
+        seats: vec!["release".into()],
         servers: vec![Arc::new(server("github::release"))],
         catalog: Arc::new(Catalog::new(entries, Vec::new())),
         approvals: approvals.into_iter().map(Arc::new).collect(),
