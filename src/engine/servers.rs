@@ -260,7 +260,7 @@ impl Server {
             ConnectionStatus::Stopping | ConnectionStatus::Stopped => Some("it is stopped".into()),
             ConnectionStatus::Disabled => Some("it is disabled".into()),
         };
-        Link { connection: self.link.clone(), down }
+        Link { connection: self.link.clone(), own: None, down }
     }
 
     /// Its tools for the catalog; `None` before the first listing.
@@ -272,6 +272,7 @@ impl Server {
             prefix: self.declared.prefix.clone(),
             overrides: self.declared.overrides.clone(),
             listing: self.listing.clone()?,
+            first_party: None,
         })
     }
 

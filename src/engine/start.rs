@@ -16,6 +16,7 @@ use super::command::Command;
 use super::connection::{Connector, NamedEvent};
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
+use super::first_party::{FirstParty, Own};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
@@ -82,6 +83,8 @@ pub struct Kept {
     pub eras: Eras,
     /// Called when eras have to be remembered.
     pub eras_changed: Option<ErasChanged>,
+    /// The program's own tools over what is kept.
+    pub tools: Option<Arc<dyn FirstParty>>,
 }
 
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
@@ -122,6 +125,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         fixed: Fixed {
             pipeline,
             launcher,
+            own: options.kept.tools.map(Own::new),
             names_changed: options.names_changed,
             pins_changed: options.pins_changed,
             eras_changed: options.kept.eras_changed,

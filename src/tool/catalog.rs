@@ -51,7 +51,12 @@ pub struct Source {
     pub overrides: Arc<[(Arc<str>, HintOverride)]>,
     /// What the server listed.
     pub listing: Arc<Listing>,
+    /// For the program's own tools: the surfaces that they deliver to, by name.
+    pub first_party: Option<Arc<Deliveries>>,
 }
+
+/// The surfaces that first-party tools deliver to, by the tool's name; the others reach nobody.
+pub type Deliveries = HashMap<Arc<str>, Arc<str>>;
 
 /// Something that a person should know about the placed tools.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -197,9 +202,12 @@ fn find_override(source: &Source, tool: &ListedTool, names: &Named, used: &mut [
 }
 
 fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<HintOverride>) -> Entry {
-    let hints = Hints::from_server(tool.hints.clone(), override_);
+    let (hints, origin) = match source.first_party {
+        Some(_) => (Hints::builtin(tool.hints.annotations.clone()), Origin::Builtin),
+        None => (Hints::from_server(tool.hints.clone(), override_), Origin::Mcp(source.server.clone())),
+    };
+    let declared = source.first_party.as_ref().and_then(|delivers| delivers.get(&tool.raw_name));
     let classification = classify(&hints);
-    let origin = Origin::Mcp(source.server.clone());
     let mut flags = classification.flags.clone();
     if !tool.schema_is_object {
         flags.push(Flag::SchemaNotAnObject);
@@ -224,7 +232,7 @@ fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<Hi
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
         worker: writes_to_shared_surface(&hints.effective),
-        delivery: delivery(&origin, &hints.effective, None),
+        delivery: delivery(&origin, &hints.effective, declared.map(AsRef::as_ref)),
         fingerprint: fingerprint(source, tool, &description, &hints),
         description,
         origin,
@@ -267,6 +275,7 @@ mod tests {
             prefix: "".into(),
             overrides: Arc::new([]),
             listing: Arc::new(listing),
+            first_party: None,
         }
     }
 

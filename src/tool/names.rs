@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::Digest;
+use crate::ids::ServerName;
 
 /// The longest exposed name, in characters.
 const MAX_EXPOSED: usize = 64;
@@ -101,12 +102,24 @@ impl Names {
         }
         let mut named = HashMap::new();
         let mut collisions = Vec::new();
-        let mut order: Vec<&Wanted> = wanted.iter().collect();
+        // The program's own tools keep their names whatever servers bring; nobody else's is remembered as one of them.
+        let (ours, mut order): (Vec<&Wanted>, Vec<&Wanted>) =
+            wanted.iter().partition(|tool| &*tool.server == ServerName::OURS);
+        let mut own: HashSet<&str> = HashSet::new();
+        for tool in ours {
+            own.insert(&tool.name);
+            owners.insert(tool.name.clone(), tool.server.clone());
+            exposed_taken.insert(tool.name.clone());
+            let names = Named { name: tool.name.clone(), exposed: tool.name.clone() };
+            named.insert((tool.server.clone(), tool.raw.clone()), names);
+        }
         order.sort();
         for tool in order {
             let key = (tool.server.clone(), tool.raw.clone());
             if let Some(incumbent) = self.remembered.get(&key)
                 && incumbent.wanted == tool.name
+                && !own.contains(&*incumbent.name)
+                && !own.contains(&*incumbent.exposed)
             {
                 let names = Named { name: incumbent.name.clone(), exposed: incumbent.exposed.clone() };
                 named.insert(key, names);

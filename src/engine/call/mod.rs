@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::audit::Audit;
 use super::connection::Connection;
+use super::first_party::FirstParty;
 use super::gate::Attendance;
 use super::gate::desk::Question;
 use super::gate::standing::Standing;
@@ -34,6 +35,8 @@ use run::Run;
 pub(super) struct Link {
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
+    /// Runs the call instead, where the tool is the program's own.
+    pub(super) own: Option<Arc<dyn FirstParty>>,
     /// Why calls cannot be sent now; `None` when they can.
     pub(super) down: Option<Arc<str>>,
 }

@@ -26,6 +26,7 @@ use super::calls::Calls;
 use super::command::Command;
 use super::connection::{ConnectionEvent, Control, NamedEvent};
 use super::export::Exports;
+use super::first_party::Own;
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
@@ -93,6 +94,8 @@ impl Outlets {
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
     pub(super) launcher: Launcher,
+    /// The program's own tools.
+    pub(super) own: Option<Own>,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) eras_changed: Option<ErasChanged>,
@@ -133,6 +136,9 @@ impl Core {
     pub(super) async fn run(mut self) {
         self.published = Instant::now();
         self.follow_links();
+        if self.fixed.own.is_some() {
+            self.replace_catalog();
+        }
         self.publish();
         while self.step().await {}
         self.end().await;
@@ -338,7 +344,8 @@ impl Core {
 
     fn follow_links(&mut self) {
         let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
-        self.outlets.links.send_replace(Arc::new(links.collect()));
+        let own = self.fixed.own.iter().flat_map(|own| own.links());
+        self.outlets.links.send_replace(Arc::new(links.chain(own).collect()));
     }
 
     fn audit_changed(&mut self) {

@@ -32,6 +32,7 @@ fn entry(server: &str, name: &str, annotations: &Value) -> Arc<Entry> {
         prefix: "".into(),
         overrides: Arc::new([]),
         listing: Arc::new(listing),
+        first_party: None,
     };
     Catalog::place(&[source], &Names::default()).0.entries()[0].clone()
 }

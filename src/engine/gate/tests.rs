@@ -34,6 +34,7 @@ fn catalog(tools: &[Value]) -> Catalog {
         prefix: "".into(),
         overrides: Arc::new([]),
         listing: Arc::new(listing),
+        first_party: None,
     };
     Catalog::place(&[source], &Names::default()).0
 }
