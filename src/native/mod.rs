@@ -26,12 +26,14 @@ mod words;
 mod work;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 pub use company::{Badge, Company};
+use connector::{Connector, Trail};
 pub use request::{Actor, Class, Outcome, Refusal, Request};
 use tool::{Audience, Half, Handler, Tool};
 
@@ -63,6 +65,11 @@ impl Native {
     /// The company.
     pub fn company(&self) -> &Arc<Company> {
         &self.company
+    }
+
+    /// The scoped connector over the same rows, with its trail in this folder.
+    pub fn connector(&self, folder: &Path) -> Connector {
+        Connector::new(self.store.clone(), self.company.clone(), Trail::new(folder))
     }
 
     fn is_open(&self, half: Half) -> bool {

@@ -14,6 +14,7 @@ use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
 use crate::engine::connection::watchdog;
+use crate::engine::first_party::FirstParty;
 use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
@@ -23,7 +24,9 @@ use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
+use crate::native::Native;
 use crate::secret::Redactor;
+use crate::store::Store;
 use crate::tool::names::Names;
 
 const NAMES_FILE: &str = "names.json";
@@ -86,6 +89,8 @@ pub(super) struct Parts {
     pub(super) redactor: Redactor,
     pub(super) logging: Logging,
     pub(super) audit: Audit,
+    /// Not opened before it is used.
+    pub(super) store: Store,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
 }
 
@@ -135,7 +140,8 @@ impl Parts {
                 format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
             first_notices.push((LogLevel::Warn, text.into()));
         }
-        Ok(Self { state, redactor, logging, audit, first_notices })
+        let store = Store::new(state.path());
+        Ok(Self { state, redactor, logging, audit, store, first_notices })
     }
 
     /// Starts the engine on these parts.
@@ -169,6 +175,7 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
+            tools: self.native(document).filter(|_| only.is_none()).map(|native| native as Arc<dyn FirstParty>),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
@@ -189,6 +196,11 @@ impl Parts {
             kept,
         };
         start::start(document.config(), options)
+    }
+
+    /// The company's own tools, where the configuration opens them.
+    pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
+        Native::open(document.config(), self.store.clone())
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should

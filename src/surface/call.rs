@@ -19,6 +19,7 @@ use super::Shared;
 use super::admit::Takes;
 use super::envelope::{self, ErrorCode, Id, Meta, json_text};
 use super::live::{Held, Key, Live, Step};
+use super::party::Party;
 use super::reply::{self, Reply};
 use super::sessions::Session;
 use crate::config::model::ApprovalSettings;
@@ -26,7 +27,6 @@ use crate::engine::gate::policy::glob;
 use crate::engine::handle::{CallReport, CallRequest, Consent, Hold};
 use crate::engine::snapshot::CallPhase;
 use crate::engine::status::Era;
-use crate::org::Seat;
 use crate::tool::{Arguments, Entry};
 
 /// Calls of unknown names that leave a record, for each session; further ones are only counted.
@@ -45,7 +45,7 @@ struct Params<'b> {
 /// Who asks, and how the answer goes back.
 pub(super) struct Asker {
     pub(super) id: Id,
-    pub(super) seat: Arc<Seat>,
+    pub(super) party: Party,
     pub(super) session: Arc<Session>,
     pub(super) takes: Takes,
 }
@@ -67,7 +67,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
     };
     let progress = params.meta.and_then(|meta| meta.progress).and_then(Id::of).map(|token| token.as_json().into());
     let writer = writer(progress);
-    let Some(entry) = shared.shelf.table(&asker.seat).find(&params.name).cloned() else {
+    let Some(entry) = shared.shelf.table(&asker.party).find(&params.name).cloned() else {
         record_unknown(shared, &asker, &params.name).await;
         return whole(writer.unknown());
     };

@@ -19,9 +19,9 @@ use super::Shared;
 use super::admit::Takes;
 use super::call::Asker;
 use super::envelope::{self, ErrorCode, Message, json_text};
+use super::party::Party;
 use super::reply::{self, Reply};
 use super::sessions::Session;
-use crate::org::Seat;
 use crate::tool::Catalog;
 
 /// How often a silent stream says that it is there: this finds out clients that are gone without a word.
@@ -30,9 +30,9 @@ const COMMENT: Duration = Duration::from_secs(60);
 const CHANGED: &str = "notifications/tools/list_changed";
 
 /// The stream that a session opens by GET. A newer one takes its place.
-pub(super) fn for_session(shared: &Arc<Shared>, seat: &Arc<Seat>, session: Arc<Session>) -> Reply {
+pub(super) fn for_session(shared: &Arc<Shared>, party: &Party, session: Arc<Session>) -> Reply {
     let until = session.take_stream();
-    let changes = Changes::new(shared, seat, session, until);
+    let changes = Changes::new(shared, party, session, until);
     let message = reply::event(&envelope::notification(CHANGED, None));
     let first = futures_util::stream::iter([reply::comment("listening")]);
     reply::events(first.chain(changes.stream(message)))
@@ -51,7 +51,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
         #[serde(default)]
         tools_list_changed: bool,
     }
-    let Asker { id, seat, session, takes } = asker;
+    let Asker { id, party, session, takes } = asker;
     let Ok(params) = message.params::<Params>() else {
         let text = "subscriptions/listen takes notifications: what to hear of";
         return reply::json(StatusCode::OK, envelope::error(Some(&id), ErrorCode::INVALID_PARAMS, text));
@@ -68,7 +68,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
     let result = format!(r#"{{"resultType":"complete",{mark}}}"#);
     let last = reply::event(&envelope::result(&id, &[result.as_bytes()]));
     let until = session.ended.child_token();
-    let changes = Changes::new(shared, &seat, session, until).stream(changed);
+    let changes = Changes::new(shared, &party, session, until).stream(changed);
     // A client that wants to hear nothing still holds the stream until it or we end it.
     let heard = changes.filter(move |event| std::future::ready(wanted || event.starts_with(b":")));
     let first = futures_util::stream::iter([reply::event(&acknowledged)]);
@@ -77,7 +77,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
 
 struct Changes {
     shared: Arc<Shared>,
-    seat: Arc<Seat>,
+    party: Party,
     session: Arc<Session>,
     catalog: watch::Receiver<Arc<Catalog>>,
     known: Bytes,
@@ -85,12 +85,12 @@ struct Changes {
 }
 
 impl Changes {
-    fn new(shared: &Arc<Shared>, seat: &Arc<Seat>, session: Arc<Session>, until: CancellationToken) -> Self {
+    fn new(shared: &Arc<Shared>, party: &Party, session: Arc<Session>, until: CancellationToken) -> Self {
         session.streams.fetch_add(1, Ordering::Relaxed);
         let mut catalog = shared.shelf.changes();
         catalog.mark_unchanged();
-        let known = shared.shelf.table(seat).json.clone();
-        Self { shared: shared.clone(), seat: seat.clone(), session, catalog, known, until }
+        let known = shared.shelf.table(party).json.clone();
+        Self { shared: shared.clone(), party: party.clone(), session, catalog, known, until }
     }
 
     /// `message` at each change, comments in between, until the session ends or the program does.
@@ -109,7 +109,7 @@ impl Changes {
                 () = self.shared.shutdown.cancelled() => return None,
                 changed = self.catalog.changed() => {
                     changed.ok()?;
-                    let now = self.shared.shelf.table(&self.seat).json.clone();
+                    let now = self.shared.shelf.table(&self.party).json.clone();
                     if now != self.known {
                         self.known = now;
                         return Some(message.clone());

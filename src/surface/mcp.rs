@@ -1,4 +1,4 @@
-//! One seat's MCP endpoint, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
+//! One MCP endpoint, a seat's or an operator's, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
 //!
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
 //! same path. Resources and prompts are not offered, so they are not declared.
@@ -15,10 +15,10 @@ use serde_json::json;
 use super::admit::{self, Takes};
 use super::call::{self, Asker};
 use super::envelope::{self, Client, Common, ErrorCode, Id, Kind, LEGACY, MODERN, Malformed, Message, json_text};
+use super::party::{Party, Role};
 use super::reply::{self, Reply};
 use super::sessions::Session;
-use super::{Shared, listen};
-use crate::org::Seat;
+use super::{Shared, connector, listen};
 
 /// The header that names a session.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -26,10 +26,10 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// One authorised request to a seat's endpoint.
+/// One authorised request to an endpoint.
 pub(super) struct Call<'r> {
     pub(super) shared: &'r Arc<Shared>,
-    pub(super) seat: &'r Arc<Seat>,
+    pub(super) party: &'r Party,
     pub(super) method: &'r Method,
     pub(super) headers: &'r HeaderMap,
     pub(super) body: &'r Bytes,
@@ -70,7 +70,7 @@ impl Call<'_> {
                     return problem;
                 }
                 let client = meta.client.unwrap_or_default();
-                let session = self.shared.sessions.client(&self.seat.handle, &client);
+                let session = self.shared.sessions.client(&self.party.holder, &client);
                 self.modern(method, self.asker(id, session, takes), &message).await
             }
             Kind::Request(id, method) => match self.session() {
@@ -96,7 +96,7 @@ impl Call<'_> {
             return reply::text(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream\n");
         }
         match self.session() {
-            Ok(session) => listen::for_session(self.shared, self.seat, session),
+            Ok(session) => listen::for_session(self.shared, self.party, session),
             Err(status) => no_session(status, None),
         }
     }
@@ -119,7 +119,7 @@ impl Call<'_> {
             return Err(StatusCode::BAD_REQUEST);
         }
         let id = admit::single(self.headers, &SESSION_ID).ok_or(StatusCode::BAD_REQUEST)?;
-        self.shared.sessions.get(&self.seat.handle, id).ok_or(StatusCode::NOT_FOUND)
+        self.shared.sessions.get(&self.party.holder, id).ok_or(StatusCode::NOT_FOUND)
     }
 
     fn says_modern(&self) -> bool {
@@ -138,16 +138,16 @@ impl Call<'_> {
             let text = "initialize takes protocolVersion, capabilities and clientInfo";
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         };
-        let Some(session) = self.shared.sessions.open(&self.seat.handle, &params.client_info) else {
+        let Some(session) = self.shared.sessions.open(&self.party.holder, &params.client_info) else {
             let text = "this seat has as many sessions as it may, and all are busy; end one first";
             return reply::json(StatusCode::SERVICE_UNAVAILABLE, envelope::error(Some(id), ErrorCode::INTERNAL, text));
         };
-        tracing::info!(seat = %self.seat.handle, session = %session.short, client = %session.client, "session_opened");
+        tracing::info!(seat = %self.party.holder, session = %session.short, client = %session.client, "session_opened");
         let result = json!({
             "protocolVersion": negotiate(&params.protocol_version),
             "capabilities": {"tools": {"listChanged": true}},
-            "serverInfo": server_info(self.seat),
-            "instructions": INSTRUCTIONS,
+            "serverInfo": self.party.server_info(),
+            "instructions": self.party.instructions(),
         });
         let mut reply = reply::json(StatusCode::OK, envelope::result(id, &[json_text(&result).as_bytes()]));
         // Hexadecimal digits can stand in a header.
@@ -158,7 +158,7 @@ impl Call<'_> {
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {
-        Asker { id, seat: self.seat.clone(), session, takes }
+        Asker { id, party: self.party.clone(), session, takes }
     }
 
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
@@ -181,10 +181,10 @@ impl Call<'_> {
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
                     "capabilities": {"tools": {"listChanged": true}},
-                    "instructions": INSTRUCTIONS,
+                    "instructions": self.party.instructions(),
                     "ttlMs": 0,
                     "cacheScope": "private",
-                    "_meta": {"io.modelcontextprotocol/serverInfo": server_info(self.seat)},
+                    "_meta": {"io.modelcontextprotocol/serverInfo": self.party.server_info()},
                 });
                 reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
             }
@@ -195,7 +195,10 @@ impl Call<'_> {
 
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
         let params = message.params.map_or("{}", serde_json::value::RawValue::get);
-        call::call(self.shared, asker, params).await
+        match &self.party.role {
+            Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
+            Role::Seat(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
+        }
     }
 
     fn list(&self, id: &Id, rest: &[u8], message: &Message<'_>) -> Reply {
@@ -210,7 +213,7 @@ impl Call<'_> {
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         }
         self.shared.metrics.lists.fetch_add(1, Ordering::Relaxed);
-        let table = self.shared.shelf.table(self.seat);
+        let table = self.shared.shelf.table(self.party);
         reply::json(StatusCode::OK, envelope::result(id, &[br#"{"tools":"#, &table.json, rest]))
     }
 
@@ -246,16 +249,6 @@ impl Call<'_> {
         }
         None
     }
-}
-
-/// What a model is told about this server.
-pub(super) const INSTRUCTIONS: &str = "Calls that may destroy something, or that nobody has classified, wait for a person. \
-    When an answer says that a call is waiting, repeat exactly the same call later to pick up the decision.";
-
-/// Who we are to a client of this seat.
-pub(super) fn server_info(seat: &Seat) -> serde_json::Value {
-    let title = format!("{} ({})", seat.name, seat.handle);
-    json!({"name": "crewlet", "title": title, "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// The revision that a session speaks: the client's, if it is served, else the newest.

@@ -1,4 +1,4 @@
-//! What each seat is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
+//! What each seat and each operator is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
 //!
 //! A table is written out once for each catalog and kept as bytes; seats that hold the same tools share one. The
 //! names in it are the exposed ones, and what is not in a seat's table does not exist for it.
@@ -11,8 +11,11 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use super::party::{Party, Role};
 use crate::ids::ConnectionName;
+use crate::native::connector;
 use crate::org::Seat;
+use crate::tool::entry::Origin;
 use crate::tool::{Catalog, Entry, Flag};
 
 /// The tools of one seat.
@@ -34,6 +37,7 @@ impl Table {
 pub(super) struct Shelf {
     catalog: watch::Receiver<Arc<Catalog>>,
     built: Mutex<Built>,
+    connector: Arc<Table>,
 }
 
 #[derive(Default)]
@@ -41,23 +45,47 @@ struct Built {
     catalog: Arc<Catalog>,
     /// By the seat's own connections that the catalog holds.
     tables: HashMap<Vec<ConnectionName>, Arc<Table>>,
+    operators: Option<Arc<Table>>,
 }
 
 impl Shelf {
     pub(super) fn new(catalog: watch::Receiver<Arc<Catalog>>) -> Self {
-        Self { catalog, built: Mutex::default() }
+        // The connector's tools are ours and never change; they are in no catalog, since they do not pass the gate.
+        let listed = serde_json::to_vec(&connector::listing()).unwrap_or_else(|_| b"[]".to_vec());
+        let connector = Arc::new(Table { json: listed.into(), by_exposed: HashMap::new() });
+        Self { catalog, built: Mutex::default(), connector }
     }
 
-    /// The seat's tools as they are now.
-    pub(super) fn table(&self, seat: &Seat) -> Arc<Table> {
+    /// The party's tools as they are now.
+    pub(super) fn table(&self, party: &Party) -> Arc<Table> {
         let catalog = self.catalog.borrow().clone();
         // What a panicking thread left behind is a cache that is whole or lacks a table.
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&built.catalog, &catalog) {
-            *built = Built { catalog: catalog.clone(), tables: HashMap::new() };
+            *built = Built { catalog: catalog.clone(), ..Built::default() };
         }
-        let table = built.tables.entry(own(seat, &catalog)).or_insert_with(|| Arc::new(write(seat, &catalog)));
-        table.clone()
+        match &party.role {
+            Role::Seat(seat) => {
+                let table = built.tables.entry(own(seat, &catalog));
+                table.or_insert_with(|| Arc::new(write(holds(seat), &catalog))).clone()
+            }
+            Role::Operator(_) => {
+                let ours = |entry: &Entry| entry.origin == Origin::Builtin;
+                built.operators.get_or_insert_with(|| Arc::new(write(ours, &catalog))).clone()
+            }
+            Role::Connector(_) => self.connector.clone(),
+        }
+    }
+
+    /// The tables of several parties as one listing.
+    pub(super) fn introspect(&self, parties: &[Party]) -> Bytes {
+        if let [party] = parties {
+            return self.table(party).json.clone();
+        }
+        let tables: Vec<Bytes> = parties.iter().map(|party| self.table(party).json.clone()).collect();
+        let inside = |table: &Bytes| table.get(1..table.len().saturating_sub(1)).unwrap_or_default().to_vec();
+        let parts: Vec<Vec<u8>> = tables.iter().map(inside).filter(|part| !part.is_empty()).collect();
+        [b"[".as_slice(), &parts.join(&b","[..]), b"]"].concat().into()
     }
 
     /// Told of each new catalog.
@@ -80,9 +108,13 @@ fn own(seat: &Seat, catalog: &Catalog) -> Vec<ConnectionName> {
     own
 }
 
-fn write(seat: &Seat, catalog: &Catalog) -> Table {
-    let holds = |entry: &&Arc<Entry>| is_shared(entry) || entry.connection == seat.connection(&entry.server);
-    let entries: Vec<&Arc<Entry>> = catalog.entries().iter().filter(holds).collect();
+/// Which tools a seat holds.
+fn holds(seat: &Seat) -> impl Fn(&Entry) -> bool {
+    move |entry| is_shared(entry) || entry.connection == seat.connection(&entry.server)
+}
+
+fn write(holds: impl Fn(&Entry) -> bool, catalog: &Catalog) -> Table {
+    let entries: Vec<&Arc<Entry>> = catalog.entries().iter().filter(|entry| holds(entry)).collect();
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry)).collect();
     // Values that were parsed from JSON can be written as JSON.
     let json = serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec());

@@ -11,7 +11,8 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -35,6 +36,27 @@ pub struct Connector {
     store: Store,
     company: Arc<Company>,
     trail: Trail,
+    strangers: Mutex<Strangers>,
+}
+
+/// Invocations with a wrong token in the present minute.
+#[derive(Debug, Default)]
+struct Strangers {
+    since: Timestamp,
+    count: u32,
+}
+
+impl Strangers {
+    /// Recorded in one minute at most.
+    const MOST: u32 = 20;
+
+    fn is_news(&mut self, now: Timestamp) -> bool {
+        if now.since(self.since) >= Duration::from_secs(60) {
+            *self = Self { since: now, count: 0 };
+        }
+        self.count += 1;
+        self.count <= Self::MOST
+    }
 }
 
 /// What comes of an invocation: an HTTP status and a JSON object.
@@ -97,7 +119,7 @@ const UNRECORDED: &str = "unrecorded";
 impl Connector {
     /// The connector over the same store as the tracker.
     pub fn new(store: Store, company: Arc<Company>, trail: Trail) -> Self {
-        Self { store, company, trail }
+        Self { store, company, trail, strangers: Mutex::default() }
     }
 
     /// Runs one invocation of a token that is valid. `None`: there is no such tool; that is recorded, too.
@@ -125,9 +147,10 @@ impl Connector {
         })
     }
 
-    /// Records an invocation whose token is wrong.
+    /// Records an invocation whose token is wrong. Floods of them are in the listener's figures only.
     pub async fn turned_away(&self, name: &str) {
-        if table::TOOLS.iter().any(|scoped| scoped.tool.name == name) {
+        let known = table::TOOLS.iter().any(|scoped| scoped.tool.name == name);
+        if known && self.strangers.lock().unwrap_or_else(PoisonError::into_inner).is_news(Timestamp::now()) {
             self.refuse(name, &[], Denial::denied(401, "token_invalid", "")).await;
         }
     }
