@@ -17,10 +17,14 @@ mod bench;
 mod binary;
 #[path = "surfaces/calls.rs"]
 mod calls;
+#[path = "surfaces/crash.rs"]
+mod crash;
 #[path = "surfaces/doors.rs"]
 mod doors;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/own.rs"]
+mod own;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]

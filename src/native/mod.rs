@@ -44,8 +44,8 @@ use crate::engine::gate::Dispatch;
 use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, ServerName};
 use crate::store::Store;
-use crate::tool::catalog::Source;
 use crate::tool::Listing;
+use crate::tool::catalog::Source;
 
 /// The company's own surfaces.
 #[derive(Debug)]

@@ -65,7 +65,8 @@ pub fn save(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return Err(Refusal { class: Class::StaleVersion, message });
     }
     let title = request.text("title").map(|title| title.trim().to_owned());
-    let saved = store.save_page(&page, title, request.text("body").map(ToOwned::to_owned), &request.actor.who, request.at)?;
+    let saved =
+        store.save_page(&page, title, request.text("body").map(ToOwned::to_owned), &request.actor.who, request.at)?;
     Ok(json!({"page": show::page_row(&saved.row), "position": saved.position, "version": saved.row.version}))
 }
 

@@ -55,7 +55,11 @@ pub static TOOLS: &[Tool] = &[
         audience: Audience::Everybody,
         fields: &[
             ITEM,
-            Field::optional("include", Kind::SomeOf(&["comments", "history"]), "What to show with it; comments unless told otherwise."),
+            Field::optional(
+                "include",
+                Kind::SomeOf(&["comments", "history"]),
+                "What to show with it; comments unless told otherwise.",
+            ),
             Field::optional("comments_cursor", Kind::Count(0, i64::MAX), "Comments after this next_comments_cursor."),
         ],
         handler: Handler::Read(work::get),
@@ -267,7 +271,11 @@ pub static TOOLS: &[Tool] = &[
         audience: Audience::Everybody,
         fields: &[
             PAGE,
-            Field::required("base_version", Kind::Count(1, i64::MAX), "The version that was read; a later one is not overwritten."),
+            Field::required(
+                "base_version",
+                Kind::Count(1, i64::MAX),
+                "The version that was read; a later one is not overwritten.",
+            ),
             Field::optional("title", Kind::Text(LINE), "One line."),
             Field::optional("body", Kind::Body(TEXT), "The whole text."),
         ],

@@ -232,7 +232,9 @@ impl Field {
                 _ => wrong(format!("is not one of {}", words.join(", "))),
             },
             Kind::SomeOf(words) => match value.as_array() {
-                Some(items) if items.iter().all(|item| item.as_str().is_some_and(|word| words.contains(&word))) => Ok(()),
+                Some(items) if items.iter().all(|item| item.as_str().is_some_and(|word| words.contains(&word))) => {
+                    Ok(())
+                }
                 _ => wrong(format!("is not a list of {}", words.join(", "))),
             },
             Kind::Texts => match value.as_array() {

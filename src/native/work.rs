@@ -104,9 +104,7 @@ pub fn search(store: &ReadStore<'_>, request: &Request) -> Outcome {
 
 pub fn list_projects(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let projects = store.projects()?.into_iter().filter(|project| request.actor.sees(&project.key));
-    let row = |project: crate::store::items::Project| {
-        json!({"project": project.key, "name": project.name, "items": project.items})
-    };
+    let row = |project: crate::store::items::Project| json!({"project": project.key, "name": project.name, "items": project.items});
     Ok(json!({"projects": projects.map(row).collect::<Vec<_>>()}))
 }
 

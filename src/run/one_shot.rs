@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use super::parts::{self, Parts};
 use super::{Document, document};
 use crate::cli::{Exit, Global, attended, complain};
-use crate::config::model::ApprovalSettings;
+use crate::config::model::{ApprovalSettings, Config};
 use crate::engine::audit::Audit;
 use crate::engine::command::Command;
 use crate::engine::gate::Attendance;
@@ -17,8 +17,10 @@ use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
 use crate::ids::{SeatHandle, ServerName};
 use crate::logging::Stderr;
+use crate::native::table;
 use crate::org::Org;
 use crate::tool::Catalog;
+use crate::tool::entry::Origin;
 
 /// Which servers a command needs, and what it waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,6 +74,9 @@ where
         }
     };
     let only = match &wanted {
+        // The program's own tools need no server; the others are not started for them.
+        Wanted::Server(name) if name == ServerName::OURS => Some(ServerName::ours()),
+        Wanted::Tool(name) if is_own(document.config(), name) => Some(ServerName::ours()),
         Wanted::Server(name) => match document.config().servers.iter().find(|server| server.name.as_str() == name) {
             Some(server) => Some(server.name.clone()),
             None => {
@@ -162,9 +167,18 @@ async fn wait_for(handle: &Handle, wanted: &Wanted) {
     let _ = handle.snapshots().wait_for(there).await;
 }
 
+fn is_own(config: &Config, name: &str) -> bool {
+    let halves = config.engine.native;
+    (halves.tracker || halves.pages) && table::TOOLS.iter().any(|tool| tool.name == name)
+}
+
 fn is_callable(snapshot: &Snapshot, name: &str) -> bool {
     let catalog: &Catalog = &snapshot.catalog;
     let Some(entry) = catalog.find(name) else { return false };
+    // The program's own tools need no server.
+    if entry.origin == Origin::Builtin {
+        return true;
+    }
     snapshot.servers.iter().any(|server| server.connection == entry.connection && server.status.is_ready())
 }
 

@@ -175,7 +175,10 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
-            tools: self.native(document).filter(|_| only.is_none()).map(|native| native as Arc<dyn FirstParty>),
+            tools: self
+                .native(document)
+                .filter(|_| only.as_ref().is_none_or(is_ours))
+                .map(|native| native as Arc<dyn FirstParty>),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
@@ -233,6 +236,10 @@ impl Parts {
             }
         }
     }
+}
+
+fn is_ours(server: &ServerName) -> bool {
+    *server == ServerName::ours()
 }
 
 fn write_pins(state: &StateDir, pins: &Pins) {

@@ -76,7 +76,8 @@ fn copy(source: &Path, target: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// The first thing that is wrong with it.
 pub fn verify(file: &Path) -> Result<(), StoreError> {
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection =
+        Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     schema::check(&connection)?;
     sound(&connection)
 }

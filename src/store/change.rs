@@ -64,7 +64,8 @@ impl WriteStore<'_> {
     /// Makes a project, where there is none of this key; else gives it this name. True when it is new.
     pub fn put_project(&self, key: &str, name: &str, at: Timestamp) -> Result<bool, StoreError> {
         let new = !self.has_project(key)?;
-        let query = "INSERT INTO project (key, name, created) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET name = ?2";
+        let query =
+            "INSERT INTO project (key, name, created) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO UPDATE SET name = ?2";
         self.run(query, params![key, name, at.millis()])?;
         Ok(new)
     }
@@ -72,8 +73,7 @@ impl WriteStore<'_> {
     /// Makes an item. Its project has to be there.
     pub fn create_item(&self, new: NewItem, by: &Who, at: Timestamp) -> Result<Changed<Item>, StoreError> {
         let query = "UPDATE project SET next = next + 1 WHERE key = ?1 RETURNING next - 1";
-        let number: i64 =
-            self.read.connection.prepare_cached(query)?.query_row([&new.project], |row| row.get(0))?;
+        let number: i64 = self.read.connection.prepare_cached(query)?.query_row([&new.project], |row| row.get(0))?;
         let mut item = Item {
             id: 0,
             uuid: fresh_uuid()?,
@@ -100,9 +100,21 @@ impl WriteStore<'_> {
         self.run(
             query,
             params![
-                item.uuid, item.project, item.number, item.title, item.body, item.status, item.priority,
-                assignee.map(|who| &who.kind), assignee.map(|who| &who.id), by.kind, by.id, item.parent,
-                json(&item.labels), item.due, at.millis()
+                item.uuid,
+                item.project,
+                item.number,
+                item.title,
+                item.body,
+                item.status,
+                item.priority,
+                assignee.map(|who| &who.kind),
+                assignee.map(|who| &who.id),
+                by.kind,
+                by.id,
+                item.parent,
+                json(&item.labels),
+                item.due,
+                at.millis()
             ],
         )?;
         item.id = self.read.connection.last_insert_rowid();
@@ -133,8 +145,18 @@ impl WriteStore<'_> {
         self.run(
             query,
             params![
-                now.id, now.title, now.body, now.status, now.priority, assignee.map(|who| &who.kind),
-                assignee.map(|who| &who.id), now.parent, json(&now.labels), now.due, now.version, at.millis()
+                now.id,
+                now.title,
+                now.body,
+                now.status,
+                now.priority,
+                assignee.map(|who| &who.kind),
+                assignee.map(|who| &who.id),
+                now.parent,
+                json(&now.labels),
+                now.due,
+                now.version,
+                at.millis()
             ],
         )?;
         if now.removed.is_none() {
@@ -146,7 +168,13 @@ impl WriteStore<'_> {
     }
 
     /// Puts an item into the trash, or takes it out again. Where it is there already, nothing is done.
-    pub fn set_removed(&self, item: &Item, removed: bool, by: &Who, at: Timestamp) -> Result<Changed<Item>, StoreError> {
+    pub fn set_removed(
+        &self,
+        item: &Item,
+        removed: bool,
+        by: &Who,
+        at: Timestamp,
+    ) -> Result<Changed<Item>, StoreError> {
         let mut now = item.clone();
         if now.removed.is_some() == removed {
             return Ok(Changed { row: now, position: None });
@@ -156,7 +184,11 @@ impl WriteStore<'_> {
         now.updated = at;
         let query = "UPDATE item SET removed = ?2, version = ?3, updated = ?4 WHERE id = ?1";
         self.run(query, params![now.id, now.removed.map(Timestamp::millis), now.version, at.millis()])?;
-        if removed { self.unindex(now.id)? } else { self.index(&now)? }
+        if removed {
+            self.unindex(now.id)?
+        } else {
+            self.index(&now)?
+        }
         let position = self.note(by, at, if removed { "removed" } else { "restored" }, &now, "")?;
         Ok(Changed { row: now, position: Some(position) })
     }

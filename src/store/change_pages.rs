@@ -47,8 +47,16 @@ impl WriteStore<'_> {
         self.run(
             query,
             params![
-                page.uuid, page.container, page.title, page.body, json(&page.labels), page.parent, by.kind, by.id,
-                page.message, at.millis()
+                page.uuid,
+                page.container,
+                page.title,
+                page.body,
+                json(&page.labels),
+                page.parent,
+                by.kind,
+                by.id,
+                page.message,
+                at.millis()
             ],
         )?;
         page.id = self.connection.last_insert_rowid();
@@ -81,7 +89,13 @@ impl WriteStore<'_> {
     }
 
     /// Writes a comment on a page; its uuid and the position.
-    pub fn add_page_comment(&self, page: &Page, body: &str, by: &Who, at: Timestamp) -> Result<(String, i64), StoreError> {
+    pub fn add_page_comment(
+        &self,
+        page: &Page,
+        body: &str,
+        by: &Who,
+        at: Timestamp,
+    ) -> Result<(String, i64), StoreError> {
         let uuid = fresh_uuid()?;
         let query = "INSERT INTO page_comment (uuid, page, body, author_kind, author, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";

@@ -6,7 +6,9 @@ use rusqlite::ErrorCode;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StoreError {
     /// No room on the disk.
-    #[error("the store is full: no room is left on the disk of the state folder; nothing was kept. Make room and try again")]
+    #[error(
+        "the store is full: no room is left on the disk of the state folder; nothing was kept. Make room and try again"
+    )]
     Full,
     /// Somebody else holds the file for longer than is waited for.
     #[error("the store is locked by another program; nothing was kept. Try again, or end what holds crewlet.db")]
@@ -15,7 +17,9 @@ pub enum StoreError {
     #[error("the store is damaged ({0}); restore crewlet.db from a backup, or move it away to begin anew")]
     Damaged(String),
     /// A later version of this program made it.
-    #[error("the store was made by a later version of this program (format {found}, this one knows {known}); update it")]
+    #[error(
+        "the store was made by a later version of this program (format {found}, this one knows {known}); update it"
+    )]
     Newer {
         /// The file's format.
         found: i64,

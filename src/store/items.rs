@@ -131,22 +131,23 @@ pub struct Filter {
 
 const ITEM: &str = "SELECT id, uuid, project, number, title, body, status, priority, assignee_kind, assignee, \
     reporter_kind, reporter, parent, labels, due, version, created, updated, removed FROM item";
-const COMMENT: &str =
-    "SELECT id, uuid, item, body, author_kind, author, reply_to, created, removed FROM comment";
+const COMMENT: &str = "SELECT id, uuid, item, body, author_kind, author, reply_to, created, removed FROM comment";
 
 impl ReadStore<'_> {
     /// The item of this uuid or key, also in the trash.
     pub fn item(&self, name: &str) -> Result<Option<Item>, StoreError> {
-        let found = match name.rsplit_once('-').and_then(|(project, number)| Some((project, number.parse::<i64>().ok()?))) {
-            Some((project, number)) if !project.contains('-') => {
-                let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE project = ?1 AND number = ?2"))?;
-                query.query_row(params![project.to_ascii_uppercase(), number], item).optional()?
-            }
-            _ => {
-                let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE uuid = ?1"))?;
-                query.query_row([name], item).optional()?
-            }
-        };
+        let found =
+            match name.rsplit_once('-').and_then(|(project, number)| Some((project, number.parse::<i64>().ok()?))) {
+                Some((project, number)) if !project.contains('-') => {
+                    let mut query =
+                        self.connection.prepare_cached(&format!("{ITEM} WHERE project = ?1 AND number = ?2"))?;
+                    query.query_row(params![project.to_ascii_uppercase(), number], item).optional()?
+                }
+                _ => {
+                    let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE uuid = ?1"))?;
+                    query.query_row([name], item).optional()?
+                }
+            };
         Ok(found)
     }
 

@@ -99,10 +99,7 @@ impl Store {
     ///
     /// # Errors
     /// The job's own, or what is wrong with the file.
-    pub async fn read<T, E>(
-        &self,
-        job: impl FnOnce(&ReadStore<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    pub async fn read<T, E>(&self, job: impl FnOnce(&ReadStore<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -116,10 +113,7 @@ impl Store {
     ///
     /// # Errors
     /// The job's own, or what is wrong with the file.
-    pub async fn write<T, E>(
-        &self,
-        job: impl FnOnce(&WriteStore<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
+    pub async fn write<T, E>(&self, job: impl FnOnce(&WriteStore<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,

@@ -89,7 +89,8 @@ impl ReadStore<'_> {
 
     /// A page's comments, oldest first.
     pub fn page_comments(&self, page: i64, limit: i64) -> Result<Vec<PageComment>, StoreError> {
-        let query = "SELECT uuid, body, author_kind, author, created FROM page_comment WHERE page = ?1 ORDER BY id LIMIT ?2";
+        let query =
+            "SELECT uuid, body, author_kind, author, created FROM page_comment WHERE page = ?1 ORDER BY id LIMIT ?2";
         let mut query = self.connection.prepare_cached(query)?;
         let comment = |row: &Row<'_>| {
             Ok(PageComment {

@@ -36,7 +36,10 @@ mod tests {
     fn words_are_quoted_and_operators_are_words() {
         for (text, expected) in [
             ("login page", Some("({title body} : (\"login\" AND \"page\"*))")),
-            ("a \"b\" OR c* NEAR(d)", Some("({title body} : (\"a\" AND \"b\" AND \"OR\" AND \"c\" AND \"NEAR\" AND \"d\"))")),
+            (
+                "a \"b\" OR c* NEAR(d)",
+                Some("({title body} : (\"a\" AND \"b\" AND \"OR\" AND \"c\" AND \"NEAR\" AND \"d\"))"),
+            ),
             ("ab", Some("({title body} : (\"ab\"))")),
             ("done.", Some("({title body} : (\"done\"))")),
             ("-- ; ' \" *", None),
@@ -44,7 +47,10 @@ mod tests {
         ] {
             assert_eq!(query(text, "title body").as_deref(), expected, "{text}");
         }
-        assert_eq!(any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(), "({project} : (\"WEB\" OR \"APP\"))");
+        assert_eq!(
+            any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(),
+            "({project} : (\"WEB\" OR \"APP\"))"
+        );
         assert_eq!(any_of("project", &[]), None);
     }
 }

@@ -16,8 +16,8 @@ use super::{ReadStore, StoreError, WriteStore, schema};
 
 /// Jobs that may wait; whoever comes then waits for a place.
 const QUEUE: usize = 256;
-/// How long another program's lock is waited for.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// How long another program's lock is waited for; a test knows that it will not be given back.
+pub(super) const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
 /// The log of changes is cut back to this size when it has been taken into the file, in bytes.
 const LOG_BYTES: i64 = 16 << 20;
 
@@ -79,8 +79,7 @@ fn transact<T, E: From<StoreError>>(
     connection: &mut Connection,
     job: impl FnOnce(&WriteStore<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let transaction =
-        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(StoreError::from)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(StoreError::from)?;
     // Dropped before its end it is rolled back, also by a panic.
     let result = job(&WriteStore { read: ReadStore { connection: &transaction } })?;
     transaction.commit().map_err(StoreError::from)?;

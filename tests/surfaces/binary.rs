@@ -31,13 +31,13 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// A running `serve`, ended when the test ends.
-struct Serving {
-    child: Child,
-    address: String,
+pub struct Serving {
+    pub child: Child,
+    pub address: String,
 }
 
 impl Serving {
-    fn start(state: &Path) -> Self {
+    pub fn start(state: &Path) -> Self {
         let mut command = command(state, &["serve", "--listen", "127.0.0.1:0"]);
         let mut child = command.stderr(Stdio::piped()).spawn().expect("it starts");
         let mut said = String::new();

@@ -106,7 +106,9 @@ impl Line {
         let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
         let facts = match caller {
             Caller::Console => None,
-            Caller::Seat { seat, session, client } => Some([("seat", seat.as_str()), ("session", session), ("client", client)]),
+            Caller::Seat { seat, session, client } => {
+                Some([("seat", seat.as_str()), ("session", session), ("client", client)])
+            }
             Caller::Operator { holder, session, client } => {
                 let id = holder.operator().unwrap_or_else(|| holder.as_str());
                 Some([("operator", id), ("session", session), ("client", client)])

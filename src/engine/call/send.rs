@@ -166,7 +166,9 @@ impl Run {
         let sent = Instant::now();
         let answer = match self.link() {
             // Once begun it runs to its end, which is near: nobody could say what a half of it was.
-            Some(Link { own: Some(own), .. }) => Ok(Reply::Result(own.call(dispatch, self.request.caller.clone()).await)),
+            Some(Link { own: Some(own), .. }) => {
+                Ok(Reply::Result(own.call(dispatch, self.request.caller.clone()).await))
+            }
             Some(Link { connection: Some(connection), .. }) => {
                 connection.call(dispatch, self.request.cancel.clone()).await
             }

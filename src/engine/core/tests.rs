@@ -63,11 +63,12 @@ fn core() -> (Core, MemoryTrail) {
         prefix: "".into(),
         overrides: Arc::new([]),
         listing: Arc::new(listing),
+        first_party: None,
     };
     let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
     core.snapshot.catalog = catalog.clone();
     core.outlets.catalog.send_replace(catalog);
-    let link = Link { connection: None, down: None };
+    let link = Link { connection: None, own: None, down: None };
     core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));
     (core, trail)
 }

@@ -91,7 +91,11 @@ pub static TOOLS: &[Scoped] = &[
             Field::optional("description", Kind::Body(TEXT), "The text."),
             Field::optional("status", Kind::OneOf(STATUSES), "todo unless told otherwise."),
             Field::optional("priority", Kind::OneOf(CONNECTOR_PRIORITIES), "no_priority unless told otherwise."),
-            Field::optional("project_id", Kind::Text(NAME), "The project's key; the workspace's first unless told otherwise."),
+            Field::optional(
+                "project_id",
+                Kind::Text(NAME),
+                "The project's key; the workspace's first unless told otherwise.",
+            ),
             Field::optional("parent_issue_id", Kind::Text(NAME), "The issue above it."),
             Field::optional("assignee_type", Kind::OneOf(TYPES), "What assignee_id is."),
             Field::optional("assignee_id", Kind::Text(NAME), "Who works on it: a handle."),
@@ -101,7 +105,10 @@ pub static TOOLS: &[Scoped] = &[
     scoped(
         Scope::IssuesWrite,
         "update_issue",
-        ("Change an issue", "Changes fields of an issue; what is not named stays. null clears parent, assignee and due date."),
+        (
+            "Change an issue",
+            "Changes fields of an issue; what is not named stays. null clears parent, assignee and due date.",
+        ),
         (SETS, Handler::Write(issues::update)),
         &[
             ISSUE,
@@ -133,7 +140,10 @@ pub static TOOLS: &[Scoped] = &[
     scoped(
         Scope::AutopilotRun,
         "trigger_autopilot",
-        ("Trigger an autopilot", "Puts an autopilot's prompt into its agent's inbox. Doing it twice puts it there twice."),
+        (
+            "Trigger an autopilot",
+            "Puts an autopilot's prompt into its agent's inbox. Doing it twice puts it there twice.",
+        ),
         (STARTS, Handler::Write(issues::trigger)),
         &[Field::required("autopilot_id", Kind::Text(NAME), "The autopilot's id.")],
     ),
