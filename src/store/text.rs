@@ -12,6 +12,7 @@ pub(super) fn query(text: &str, columns: &str) -> Option<String> {
     let mut words: Vec<String> = words(text).take(MOST_WORDS).map(|word| format!("\"{word}\"")).collect();
     let last = words.last_mut()?;
     let goes_on = text.ends_with(char::is_alphanumeric);
+    // With its two quotes.
     if goes_on && last.chars().count() >= SHORTEST_BEGINNING + 2 {
         last.push('*');
     }

@@ -70,7 +70,7 @@ async fn a_killed_writer_leaves_everything_it_acknowledged_and_no_halves() {
         let items = store.items(&Filter { limit: 100_000, ..Filter::default() })?;
         let row = |item: crewlet_tui::store::items::Item| {
             let comments = store.comments(item.id, 0, 10)?.into_iter().map(|comment| comment.body).collect();
-            let found = store.search_items(&item.title, &[], 10)?.len();
+            let found = store.search_items(&format!("{}.", item.title), &[], 10)?.len();
             assert_eq!(
                 store.history(item.id, 10)?.last().map(|change| change.what.clone()).as_deref(),
                 Some("created")

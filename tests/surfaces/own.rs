@@ -115,6 +115,7 @@ async fn what_is_remembered_for_one_operator_lets_no_other_and_no_seat_through()
     assert!(partner.call("list_projects", "{}").await.outcome().contains("was stopped"));
     assert!(founder.call("get_work_item", arguments).await.outcome().starts_with("ok: "), "and stops nobody else");
 
+    bench.until(|snapshot| snapshot.approvals.is_empty()).await;
     let seat = bench.modern("release");
     let call = seat.start_call("update_work_item", r#"{"item":"WORK-1","title":"e"}"#);
     assert_eq!(bench.question().await.caller.seat().unwrap().as_str(), "release");
