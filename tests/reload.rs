@@ -99,6 +99,7 @@ impl Bench {
                 folder: Some(folder.path().join("state")),
                 eras: Eras::new(),
                 eras_changed: Some(Box::new(move |eras| eras.clone_into(&mut told.lock().unwrap()))),
+                ..Kept::default()
             },
         };
         let (handle, engine) = start::start(&loaded.config, options);

@@ -3,20 +3,17 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::{Bench, median, row, usage};
 
-const SOCKET: &str = "crewlet-figures";
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn tmux(arguments: &[&str]) -> String {
-    let output = Command::new("tmux").args(["-L", SOCKET, "-f", "/dev/null"]).args(arguments).output().expect("tmux");
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// A program in a pane of its own; the pane is gone when this is dropped.
+/// A program in a terminal of its own, which is gone when this is dropped.
 struct Pane {
+    /// Each has a tmux server of its own: one that is still ending would take a new session with it.
+    socket: String,
     pid: u32,
     painted: f64,
 }
@@ -24,45 +21,52 @@ struct Pane {
 impl Pane {
     /// Starts a program and waits until three lines of its screen hold something.
     fn open(command: &str) -> Self {
-        let asked = Instant::now();
-        let began = loop {
-            let began = Instant::now();
-            tmux(&["new-session", "-d", "-s", "p", "-x", "120", "-y", "40", &format!("exec {command}")]);
-            // A server of tmux that is still ending takes a new session with it.
-            if Self::is_there() {
-                break began;
-            }
-            assert!(asked.elapsed() < PATIENCE, "tmux opens no session for {command}");
-            tmux(&["kill-server"]);
-        };
-        while began.elapsed() < PATIENCE && Self::screen().lines().filter(|line| !line.trim().is_empty()).count() < 3 {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        let painted = began.elapsed().as_secs_f64();
-        let pid = tmux(&["display-message", "-p", "-t", "p", "#{pane_pid}"]).trim().parse().expect("a pid");
-        Self { pid, painted }
-    }
-
-    fn is_there() -> bool {
-        !tmux(&["display-message", "-p", "-t", "p", "#{pane_pid}"]).trim().is_empty()
-    }
-
-    fn screen() -> String {
-        tmux(&["capture-pane", "-p", "-t", "p"])
-    }
-
-    fn until(text: &str) {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let socket = format!("crewlet-figures-{}-{number}", std::process::id());
+        let mut pane = Self { socket, pid: 0, painted: 0.0 };
         let began = Instant::now();
-        while !Self::screen().contains(text) {
-            assert!(began.elapsed() < PATIENCE, "{text} does not show:\n{}", Self::screen());
+        pane.tmux(&["new-session", "-d", "-s", "p", "-x", "120", "-y", "40", &format!("exec {command}")]);
+        while pane.screen().lines().filter(|line| !line.trim().is_empty()).count() < 3 {
+            assert!(began.elapsed() < PATIENCE, "{command} paints nothing");
             std::thread::sleep(Duration::from_millis(2));
         }
+        pane.painted = began.elapsed().as_secs_f64();
+        let pid = pane.tmux(&["display-message", "-p", "-t", "p", "#{pane_pid}"]);
+        pane.pid = pid.trim().parse().expect("a pid");
+        pane
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new("tmux");
+        let output = command.args(["-L", &self.socket, "-f", "/dev/null"]).args(arguments).output().expect("tmux");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    fn screen(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-t", "p"])
+    }
+
+    fn until(&self, text: &str) {
+        let began = Instant::now();
+        while !self.screen().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "{text} does not show:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Presses a key and waits for what it shows.
+    fn press(&self, key: &str, text: &str) -> f64 {
+        let began = Instant::now();
+        self.tmux(&["send-keys", "-t", "p", key]);
+        self.until(text);
+        began.elapsed().as_secs_f64()
     }
 }
 
 impl Drop for Pane {
     fn drop(&mut self) {
-        tmux(&["kill-server"]);
+        self.tmux(&["kill-server"]);
     }
 }
 
@@ -78,7 +82,7 @@ fn installed(program: &str) -> bool {
 /// Twenty servers with 100 tools each.
 pub fn memory(bench: &Bench) {
     let pane = Pane::open(&dashboard(bench, "memory", 20, "tools=100"));
-    Pane::until("20 ready");
+    pane.until("20 ready");
     row("memory: resident, 20 servers", usage::resident(pane.pid).expect("resident"), Some(40.0), "MiB");
 }
 
@@ -86,7 +90,7 @@ pub fn memory(bench: &Bench) {
 pub fn idle(bench: &Bench) {
     let over = Duration::from_secs(20);
     let pane = Pane::open(&dashboard(bench, "idle", 20, "tools=100"));
-    Pane::until("20 ready");
+    pane.until("20 ready");
     std::thread::sleep(Duration::from_secs(3));
     let ours = usage::percent(pane.pid, over);
     drop(pane);
@@ -101,27 +105,20 @@ pub fn idle(bench: &Bench) {
 /// One server that writes 50,000 lines a second: CPU, and how long a key takes.
 pub fn flood(bench: &Bench) {
     let pane = Pane::open(&dashboard(bench, "flood", 1, "tools=1,rate=50000"));
-    Pane::until("1 ready");
+    pane.until("1 ready");
     std::thread::sleep(Duration::from_secs(2));
     let ours = usage::percent(pane.pid, Duration::from_secs(8));
-    let keys: Vec<f64> = (0..9).map(|_| key_time()).collect();
+    let there_and_back = || {
+        let took = pane.press("2", "[2 Tools]");
+        pane.press("1", "[1 Servers]");
+        took
+    };
+    let keys: Vec<f64> = (0..9).map(|_| there_and_back()).collect();
     row("flood: memory after it", usage::resident(pane.pid).expect("resident"), None, "MiB");
     drop(pane);
     row("flood: CPU at 50k lines/s / lnav", ours, installed("lnav").then(|| follow(bench, "lnav")), "%");
     row("flood: the same / tail -f", ours, Some(follow(bench, "tail -f")), "%");
     row("flood: key to screen, median of 9", median(keys) * 1e3, None, "ms");
-}
-
-fn key_time() -> f64 {
-    let wait = |key: &str, text: &str| {
-        let began = Instant::now();
-        tmux(&["send-keys", "-t", "p", key]);
-        Pane::until(text);
-        began.elapsed().as_secs_f64()
-    };
-    let took = wait("2", "[2 Tools]");
-    wait("1", "[1 Servers]");
-    took
 }
 
 /// The CPU of a program that follows a file which grows by 50,000 lines a second.

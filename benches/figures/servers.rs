@@ -1,6 +1,9 @@
 //! Starting many servers, and taking in what they write to stderr.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -9,12 +12,13 @@ use serde_json::json;
 use super::{Bench, fixture, median, row, usage};
 
 const BOOT: &str = "tools=100,delay_ms=300";
+const TOOLS: usize = 100;
 const LINES: u64 = 2_000_000;
 
 /// Twenty servers that take 0.3 s each, against one of them alone.
 pub fn boot(bench: &Bench) {
     let alone = median((0..5).map(|_| one_alone()).collect());
-    let together = |count| median((0..5).map(|_| check(bench, count)).collect::<Vec<f64>>());
+    let together = |count| median((0..5).map(|_| served(bench, count)).collect::<Vec<f64>>());
     row("boot: 20 servers / slowest alone", together(20), Some(alone), "s");
     row("boot: 1 server / alone", together(1), Some(alone), "s");
 }
@@ -47,20 +51,36 @@ fn ask(child: &mut Child, method: &str, lines: u64) {
     reader.read_until(b'\n', &mut answer).expect("an answer");
 }
 
-/// From the start of the program until it has reported every server and is gone.
-fn check(bench: &Bench, count: usize) -> f64 {
-    let config = bench.company("boot", count, BOOT);
+/// From the start of the program until an agent's list holds every tool of every server.
+fn served(bench: &Bench, count: usize) -> f64 {
+    let (config, state) = (bench.company("boot", count, BOOT), bench.state("boot"));
+    let program = |words: &[&str]| {
+        let mut command = Command::new(Bench::program());
+        command.args(words).arg("--config").arg(&config).arg("--state-dir").arg(&state);
+        command
+    };
+    let free = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port");
     let began = Instant::now();
-    let status = Command::new(Bench::program())
-        .args(["check", "--connect", "--json", "--config"])
-        .arg(config)
-        .arg("--state-dir")
-        .arg(bench.state("boot"))
-        .stdout(Stdio::null())
-        .status()
-        .expect("the program runs");
-    assert!(status.success(), "check --connect failed");
+    let child = program(&["serve", "--listen", &free.to_string()]).stderr(Stdio::null()).spawn().expect("it runs");
+    let _running = usage::Running(child);
+    while listed(free, &state.join("tokens.json")) < count * TOOLS {
+        assert!(began.elapsed() < Duration::from_secs(20), "the servers do not come up");
+        std::thread::sleep(Duration::from_millis(5));
+    }
     began.elapsed().as_secs_f64()
+}
+
+/// The tools that an agent is shown now; 0 while nobody listens.
+fn listed(address: SocketAddr, tokens: &Path) -> usize {
+    let Ok(tokens) = fs::read_to_string(tokens) else { return 0 };
+    let tokens: serde_json::Value = serde_json::from_str(&tokens).unwrap_or_default();
+    let token = tokens["seats"]["default"].as_str().unwrap_or_default();
+    let Ok(mut stream) = TcpStream::connect(address) else { return 0 };
+    let request =
+        format!("GET /tools HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    let asked = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
+    asked.map_or(0, |_| answer.matches("\"inputSchema\"").count())
 }
 
 /// Two million lines of stderr at full speed, against a loop that reads them into a ring.

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crewlet_tui::clock::Timestamp;
 use crewlet_tui::store::items::{Filter, Who};
-use crewlet_tui::store::{NewItem, Store, StoreError};
+use crewlet_tui::store::{NewItem, Signed, Store, StoreError};
 use tokio::runtime::Runtime;
 
 use super::{Bench, row};
@@ -64,17 +64,13 @@ pub fn store(bench: &Bench) {
         };
         row(&format!("store: {name}, p99"), p99(ask), None, "ms");
     }
-    let write = || {
-        runtime.block_on(
-            store.write(|s| s.create_item(item(1), &somebody(), Timestamp::now()).map(|made| made.row.number)),
-        )
-    };
+    let write = || runtime.block_on(store.write(|s| s.create_item(item(1), &signed(9)).map(|made| made.row.number)));
     row("store: one more item on disk, p99", p99(|| write().expect("an item")), None, "ms");
     drop((store, Runtime::shutdown_background(runtime)));
 }
 
-fn somebody() -> Who {
-    Who::new("seat", "seat9")
+fn signed(seat: u64) -> Signed {
+    Signed { who: Who::new("seat", format!("seat{seat}")), at: Timestamp::now() }
 }
 
 async fn fill(store: &Store) {
@@ -82,8 +78,7 @@ async fn fill(store: &Store) {
         s.put_project("WEB", "Web", Timestamp::now())?;
         s.put_project("APP", "App", Timestamp::now())?;
         for number in 0..ITEMS {
-            let by = Who::new("seat", format!("seat{}", number % 10));
-            s.create_item(item(number), &by, Timestamp::now())?;
+            s.create_item(item(number), &signed(number % 10))?;
         }
         Ok(())
     };

@@ -35,3 +35,15 @@ pub fn cpu_of_this_thread() -> Duration {
     let nanos = text.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).unwrap_or(0);
     Duration::from_nanos(nanos)
 }
+
+/// A program that is ended in order when this is dropped, also when something fails meanwhile.
+pub struct Running(pub std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(pid) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        let _ = self.0.wait();
+    }
+}

@@ -99,26 +99,6 @@ impl Native {
             Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
         }
     }
-
-    fn source(&self, connection: ConnectionName, offers: impl Fn(&Tool) -> bool) -> Source {
-        let mut listing = Listing::default();
-        let mut delivers = HashMap::new();
-        for tool in table::TOOLS.iter().filter(|tool| offers(tool)) {
-            listing.push(&tool.listed());
-            if let Some(surface) = tool.delivers {
-                delivers.insert(Arc::from(tool.name), Arc::from(surface));
-            }
-        }
-        Source {
-            server: ServerName::ours(),
-            connection,
-            identity: "this program".into(),
-            prefix: "".into(),
-            overrides: Arc::new([]),
-            listing: Arc::new(listing),
-            first_party: Some(Arc::new(delivers)),
-        }
-    }
 }
 
 impl FirstParty for Native {
@@ -126,8 +106,8 @@ impl FirstParty for Native {
     fn sources(&self) -> Vec<Source> {
         let for_all = |tool: &Tool| tool.audience == Audience::Everybody && self.is_open(tool.half);
         vec![
-            self.source(ConnectionName::shared(&ServerName::ours()), for_all),
-            self.source(ConnectionName::operators(), |tool| !for_all(tool)),
+            source(ConnectionName::shared(&ServerName::ours()), for_all),
+            source(ConnectionName::operators(), |tool| !for_all(tool)),
         ]
     }
 
@@ -169,4 +149,25 @@ fn result(outcome: Outcome) -> Box<RawValue> {
     };
     // Values of ours can always be written.
     serde_json::value::to_raw_value(&result).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// The tools that `offers` chooses, as the engine places them.
+fn source(connection: ConnectionName, offers: impl Fn(&Tool) -> bool) -> Source {
+    let mut listing = Listing::default();
+    let mut delivers = HashMap::new();
+    for tool in table::TOOLS.iter().filter(|tool| offers(tool)) {
+        listing.push(&tool.listed());
+        if let Some(surface) = tool.delivers {
+            delivers.insert(Arc::from(tool.name), Arc::from(surface));
+        }
+    }
+    Source {
+        server: ServerName::ours(),
+        connection,
+        identity: "this program".into(),
+        prefix: "".into(),
+        overrides: Arc::new([]),
+        listing: Arc::new(listing),
+        first_party: Some(Arc::new(delivers)),
+    }
 }

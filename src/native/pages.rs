@@ -52,7 +52,7 @@ pub fn write(store: &WriteStore<'_>, request: &Request) -> Outcome {
         parent,
         message: request.text("message").map(ToOwned::to_owned),
     };
-    let made = store.create_page(new, &request.actor.who, request.at)?;
+    let made = store.create_page(new, &request.signed())?;
     Ok(json!({"page": show::page_row(&made.row), "position": made.position, "version": made.row.version}))
 }
 
@@ -65,14 +65,13 @@ pub fn save(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return Err(Refusal { class: Class::StaleVersion, message });
     }
     let title = request.text("title").map(|title| title.trim().to_owned());
-    let saved =
-        store.save_page(&page, title, request.text("body").map(ToOwned::to_owned), &request.actor.who, request.at)?;
+    let saved = store.save_page(&page, title, request.text("body").map(ToOwned::to_owned), &request.signed())?;
     Ok(json!({"page": show::page_row(&saved.row), "position": saved.position, "version": saved.row.version}))
 }
 
 pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let page = find(store, request, "page")?;
     request.actor.may_write()?;
-    let (uuid, position) = store.add_page_comment(&page, request.need("body")?, &request.actor.who, request.at)?;
+    let (uuid, position) = store.add_page_comment(&page, request.need("body")?, &request.signed())?;
     Ok(json!({"page": page.uuid, "comment": uuid, "position": position}))
 }

@@ -8,8 +8,8 @@ use super::company::{Badge, Company};
 use crate::clock::Timestamp;
 use crate::config::model::Permission;
 use crate::engine::snapshot::Caller;
-use crate::store::StoreError;
 use crate::store::items::Who;
+use crate::store::{Signed, StoreError};
 
 /// A call on its way into the store.
 #[derive(Clone, Debug)]
@@ -164,6 +164,11 @@ impl Actor {
 }
 
 impl Request {
+    /// What stands beside everything that this call changes.
+    pub fn signed(&self) -> Signed {
+        Signed { who: self.actor.who.clone(), at: self.at }
+    }
+
     /// A text argument that is there.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.arguments.get(name)?.as_str()

@@ -243,11 +243,11 @@ async fn pages_keep_their_versions_and_refuse_a_stale_base() {
 #[tokio::test]
 async fn an_operator_works_the_inbox_of_its_seat_only() {
     let bench = bench("");
-    let by = crate::store::items::Who::new("operator", "x");
     let at = crate::clock::Timestamp::from_millis(0);
+    let by = crate::store::Signed { who: crate::store::items::Who::new("operator", "x"), at };
     for seat in ["ada", "release"] {
         let by = by.clone();
-        bench.native.store.write(move |s| s.send(seat, ("autopilot", "nightly", "go"), &by, at)).await.unwrap();
+        bench.native.store.write(move |s| s.send(seat, ("autopilot", "nightly", "go"), &by)).await.unwrap();
     }
     let founder = operator("founder");
     let inbox = bench.call(&founder, "work_inbox", json!({"unread": true})).await.unwrap();

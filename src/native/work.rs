@@ -85,7 +85,9 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     if include.iter().any(|part| part == "comments") {
         let comments = store.comments(item.id, request.number("comments_cursor").unwrap_or(0), PAGE + 1)?;
         let page = comments.iter().take(usize::try_from(PAGE).unwrap_or(0));
-        let next = comments.get(usize::try_from(PAGE - 1).unwrap_or(0)).filter(|_| comments.len() as i64 > PAGE);
+        let next = comments
+            .get(usize::try_from(PAGE - 1).unwrap_or(0))
+            .filter(|_| i64::try_from(comments.len()).is_ok_and(|count| count > PAGE));
         add("comments", page.map(show::comment).collect());
         add("next_comments_cursor", json!(next.map(|comment| comment.id)));
     }
@@ -127,7 +129,7 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
         labels: request.texts("labels").unwrap_or_default(),
         due: request.text("due").map(ToOwned::to_owned),
     };
-    changed(store, &store.create_item(new, &request.actor.who, request.at)?)
+    changed(store, &store.create_item(new, &request.signed())?)
 }
 
 /// A project has to exist for the one who asks. Those that the configuration names are made when they are first used.
@@ -173,7 +175,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
         labels: request.texts("labels"),
         due: request.clearable("due").map(|due| due.map(ToOwned::to_owned)),
     };
-    changed(store, &store.update_item(&item, changes, &request.actor.who, request.at)?)
+    changed(store, &store.update_item(&item, changes, &request.signed())?)
 }
 
 /// An item that is to stand above another one: not the other one itself, nor one below it.
@@ -213,7 +215,7 @@ pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
         }
         None => None,
     };
-    let made = store.add_comment(&item, request.need("body")?, reply_to, &request.actor.who, request.at)?;
+    let made = store.add_comment(&item, request.need("body")?, reply_to, &request.signed())?;
     Ok(json!({"item": item.key(), "comment": show::comment(&made.row), "position": made.position}))
 }
 
@@ -231,7 +233,7 @@ pub fn write_project(store: &WriteStore<'_>, request: &Request) -> Outcome {
 pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
-    let now = store.set_removed(&item, true, &request.actor.who, request.at)?;
+    let now = store.set_removed(&item, true, &request.signed())?;
     let outcome = if now.position.is_some() { "removed" } else { "already_removed" };
     Ok(json!({
         "removed": item.key(), "outcome": outcome, "position": now.position, "version": now.row.version,
@@ -241,7 +243,7 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
 pub fn restore(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
-    let now = store.set_removed(&item, false, &request.actor.who, request.at)?;
+    let now = store.set_removed(&item, false, &request.signed())?;
     let outcome = if now.position.is_some() { "restored" } else { "not_in_the_trash" };
     Ok(json!({
         "restored": item.key(), "outcome": outcome, "position": now.position, "version": now.row.version,

@@ -7,6 +7,15 @@ use super::items::{Comment, Item, Who};
 use super::{StoreError, WriteStore};
 use crate::clock::Timestamp;
 
+/// Who changes something, and when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signed {
+    /// Who.
+    pub who: Who,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// An item to be made.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NewItem {
@@ -71,7 +80,7 @@ impl WriteStore<'_> {
     }
 
     /// Makes an item. Its project has to be there.
-    pub fn create_item(&self, new: NewItem, by: &Who, at: Timestamp) -> Result<Changed<Item>, StoreError> {
+    pub fn create_item(&self, new: NewItem, by: &Signed) -> Result<Changed<Item>, StoreError> {
         let query = "UPDATE project SET next = next + 1 WHERE key = ?1 RETURNING next - 1";
         let number: i64 = self.read.connection.prepare_cached(query)?.query_row([&new.project], |row| row.get(0))?;
         let mut item = Item {
@@ -84,13 +93,13 @@ impl WriteStore<'_> {
             status: new.status,
             priority: new.priority,
             assignee: new.assignee,
-            reporter: by.clone(),
+            reporter: by.who.clone(),
             parent: new.parent,
             labels: new.labels,
             due: new.due,
             version: 1,
-            created: at,
-            updated: at,
+            created: by.at,
+            updated: by.at,
             removed: None,
         };
         let query = "INSERT INTO item (uuid, project, number, title, body, status, priority, assignee_kind, assignee, \
@@ -109,28 +118,22 @@ impl WriteStore<'_> {
                 item.priority,
                 assignee.map(|who| &who.kind),
                 assignee.map(|who| &who.id),
-                by.kind,
-                by.id,
+                by.who.kind,
+                by.who.id,
                 item.parent,
                 json(&item.labels),
                 item.due,
-                at.millis()
+                by.at.millis()
             ],
         )?;
         item.id = self.read.connection.last_insert_rowid();
         self.index(&item)?;
-        let position = self.note(by, at, "created", &item, "")?;
+        let position = self.note(by, "created", &item, "")?;
         Ok(Changed { row: item, position: Some(position) })
     }
 
     /// Changes an item. Where nothing is different, nothing is done and no version is made.
-    pub fn update_item(
-        &self,
-        item: &Item,
-        changes: ItemChanges,
-        by: &Who,
-        at: Timestamp,
-    ) -> Result<Changed<Item>, StoreError> {
+    pub fn update_item(&self, item: &Item, changes: ItemChanges, by: &Signed) -> Result<Changed<Item>, StoreError> {
         let mut now = item.clone();
         changes.apply(&mut now);
         let fields = differences(item, &now);
@@ -138,7 +141,7 @@ impl WriteStore<'_> {
             return Ok(Changed { row: now, position: None });
         }
         now.version += 1;
-        now.updated = at;
+        now.updated = by.at;
         let query = "UPDATE item SET title = ?2, body = ?3, status = ?4, priority = ?5, assignee_kind = ?6, assignee = ?7, \
             parent = ?8, labels = ?9, due = ?10, version = ?11, updated = ?12 WHERE id = ?1";
         let assignee = now.assignee.as_ref();
@@ -156,40 +159,34 @@ impl WriteStore<'_> {
                 json(&now.labels),
                 now.due,
                 now.version,
-                at.millis()
+                by.at.millis()
             ],
         )?;
         if now.removed.is_none() {
             self.unindex(now.id)?;
             self.index(&now)?;
         }
-        let position = self.note(by, at, "updated", &now, &fields.join(" "))?;
+        let position = self.note(by, "updated", &now, &fields.join(" "))?;
         Ok(Changed { row: now, position: Some(position) })
     }
 
     /// Puts an item into the trash, or takes it out again. Where it is there already, nothing is done.
-    pub fn set_removed(
-        &self,
-        item: &Item,
-        removed: bool,
-        by: &Who,
-        at: Timestamp,
-    ) -> Result<Changed<Item>, StoreError> {
+    pub fn set_removed(&self, item: &Item, removed: bool, by: &Signed) -> Result<Changed<Item>, StoreError> {
         let mut now = item.clone();
         if now.removed.is_some() == removed {
             return Ok(Changed { row: now, position: None });
         }
-        now.removed = removed.then_some(at);
+        now.removed = removed.then_some(by.at);
         now.version += 1;
-        now.updated = at;
+        now.updated = by.at;
         let query = "UPDATE item SET removed = ?2, version = ?3, updated = ?4 WHERE id = ?1";
-        self.run(query, params![now.id, now.removed.map(Timestamp::millis), now.version, at.millis()])?;
+        self.run(query, params![now.id, now.removed.map(Timestamp::millis), now.version, by.at.millis()])?;
         if removed {
-            self.unindex(now.id)?
+            self.unindex(now.id)?;
         } else {
-            self.index(&now)?
+            self.index(&now)?;
         }
-        let position = self.note(by, at, if removed { "removed" } else { "restored" }, &now, "")?;
+        let position = self.note(by, if removed { "removed" } else { "restored" }, &now, "")?;
         Ok(Changed { row: now, position: Some(position) })
     }
 
@@ -199,52 +196,45 @@ impl WriteStore<'_> {
         item: &Item,
         body: &str,
         reply_to: Option<i64>,
-        by: &Who,
-        at: Timestamp,
+        by: &Signed,
     ) -> Result<Changed<Comment>, StoreError> {
         let uuid = fresh_uuid()?;
         let query = "INSERT INTO comment (uuid, item, body, author_kind, author, reply_to, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![uuid, item.id, body, by.kind, by.id, reply_to, at.millis()])?;
+        self.run(query, params![uuid, item.id, body, by.who.kind, by.who.id, reply_to, by.at.millis()])?;
         let id = self.read.connection.last_insert_rowid();
-        let position = self.note(by, at, "commented", item, &uuid)?;
+        let position = self.note(by, "commented", item, &uuid)?;
         let row = Comment {
             id,
             uuid,
             item: item.id,
             body: body.to_owned(),
-            author: by.clone(),
+            author: by.who.clone(),
             reply_to,
-            created: at,
+            created: by.at,
             removed: None,
         };
         Ok(Changed { row, position: Some(position) })
     }
 
     /// Removes a comment. Where it is removed already, nothing is done.
-    pub fn remove_comment(
-        &self,
-        comment: &Comment,
-        item: &Item,
-        by: &Who,
-        at: Timestamp,
-    ) -> Result<Changed<Comment>, StoreError> {
+    pub fn remove_comment(&self, comment: &Comment, item: &Item, by: &Signed) -> Result<Changed<Comment>, StoreError> {
         let mut now = comment.clone();
         if now.removed.is_some() {
             return Ok(Changed { row: now, position: None });
         }
-        now.removed = Some(at);
-        self.run("UPDATE comment SET removed = ?2 WHERE id = ?1", params![now.id, at.millis()])?;
-        let position = self.note(by, at, "comment removed", item, &now.uuid)?;
+        now.removed = Some(by.at);
+        self.run("UPDATE comment SET removed = ?2 WHERE id = ?1", params![now.id, by.at.millis()])?;
+        let position = self.note(by, "comment removed", item, &now.uuid)?;
         Ok(Changed { row: now, position: Some(position) })
     }
 
     /// Puts a message into a seat's inbox; its number.
-    pub fn send(&self, seat: &str, message: (&str, &str, &str), by: &Who, at: Timestamp) -> Result<i64, StoreError> {
+    pub fn send(&self, seat: &str, message: (&str, &str, &str), by: &Signed) -> Result<i64, StoreError> {
         let (kind, subject, body) = message;
         let query = "INSERT INTO inbox (seat, kind, subject, body, sender_kind, sender, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![seat, kind, subject, body, by.kind, by.id, at.millis()])?;
+        self.run(query, params![seat, kind, subject, body, by.who.kind, by.who.id, by.at.millis()])?;
         Ok(self.read.connection.last_insert_rowid())
     }
 
@@ -261,22 +251,21 @@ impl WriteStore<'_> {
         Ok(marked)
     }
 
-    fn note(&self, by: &Who, at: Timestamp, what: &str, item: &Item, detail: &str) -> Result<i64, StoreError> {
-        self.note_at(by, at, what, (Some(&item.project), Some(item.id)), detail)
+    fn note(&self, by: &Signed, what: &str, item: &Item, detail: &str) -> Result<i64, StoreError> {
+        self.note_at(by, what, (Some(&item.project), Some(item.id)), detail)
     }
 
     /// A row of the trail; its position.
     pub(super) fn note_at(
         &self,
-        by: &Who,
-        at: Timestamp,
+        by: &Signed,
         what: &str,
         place: (Option<&str>, Option<i64>),
         detail: &str,
     ) -> Result<i64, StoreError> {
         let query = "INSERT INTO change (at, actor_kind, actor, what, project, item, detail) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![at.millis(), by.kind, by.id, what, place.0, place.1, detail])?;
+        self.run(query, params![by.at.millis(), by.who.kind, by.who.id, what, place.0, place.1, detail])?;
         Ok(self.read.connection.last_insert_rowid())
     }
 

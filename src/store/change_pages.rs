@@ -2,11 +2,9 @@
 
 use rusqlite::params;
 
-use super::change::{Changed, fresh_uuid, json};
-use super::items::Who;
+use super::change::{Changed, Signed, fresh_uuid, json};
 use super::pages::Page;
 use super::{StoreError, WriteStore};
-use crate::clock::Timestamp;
 
 /// A page to be made.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,7 +25,7 @@ pub struct NewPage {
 
 impl WriteStore<'_> {
     /// Makes a page.
-    pub fn create_page(&self, new: NewPage, by: &Who, at: Timestamp) -> Result<Changed<Page>, StoreError> {
+    pub fn create_page(&self, new: NewPage, by: &Signed) -> Result<Changed<Page>, StoreError> {
         let mut page = Page {
             id: 0,
             uuid: fresh_uuid()?,
@@ -36,11 +34,11 @@ impl WriteStore<'_> {
             body: new.body,
             labels: new.labels,
             parent: new.parent,
-            author: by.clone(),
+            author: by.who.clone(),
             message: new.message,
             version: 1,
-            created: at,
-            updated: at,
+            created: by.at,
+            updated: by.at,
         };
         let query = "INSERT INTO page (uuid, container, title, body, labels, parent, author_kind, author, message, \
             created, updated) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)";
@@ -53,10 +51,10 @@ impl WriteStore<'_> {
                 page.body,
                 json(&page.labels),
                 page.parent,
-                by.kind,
-                by.id,
+                by.who.kind,
+                by.who.id,
                 page.message,
-                at.millis()
+                by.at.millis()
             ],
         )?;
         page.id = self.connection.last_insert_rowid();
@@ -69,8 +67,7 @@ impl WriteStore<'_> {
         page: &Page,
         title: Option<String>,
         body: Option<String>,
-        by: &Who,
-        at: Timestamp,
+        by: &Signed,
     ) -> Result<Changed<Page>, StoreError> {
         let mut now = page.clone();
         now.title = title.unwrap_or(now.title);
@@ -79,40 +76,34 @@ impl WriteStore<'_> {
             return Ok(Changed { row: now, position: None });
         }
         now.version += 1;
-        now.updated = at;
-        now.author = by.clone();
+        now.updated = by.at;
+        now.author = by.who.clone();
         let query = "UPDATE page SET title = ?2, body = ?3, version = ?4, updated = ?5, author_kind = ?6, author = ?7 \
             WHERE id = ?1";
-        self.run(query, params![now.id, now.title, now.body, now.version, at.millis(), by.kind, by.id])?;
+        self.run(query, params![now.id, now.title, now.body, now.version, by.at.millis(), by.who.kind, by.who.id])?;
         self.run("DELETE FROM page_text WHERE rowid = ?1", [now.id])?;
         self.keep(now, "page updated")
     }
 
     /// Writes a comment on a page; its uuid and the position.
-    pub fn add_page_comment(
-        &self,
-        page: &Page,
-        body: &str,
-        by: &Who,
-        at: Timestamp,
-    ) -> Result<(String, i64), StoreError> {
+    pub fn add_page_comment(&self, page: &Page, body: &str, by: &Signed) -> Result<(String, i64), StoreError> {
         let uuid = fresh_uuid()?;
         let query = "INSERT INTO page_comment (uuid, page, body, author_kind, author, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-        self.run(query, params![uuid, page.id, body, by.kind, by.id, at.millis()])?;
-        let position = self.note_at(by, at, "page commented", (None, None), &page.uuid)?;
+        self.run(query, params![uuid, page.id, body, by.who.kind, by.who.id, by.at.millis()])?;
+        let position = self.note_at(by, "page commented", (None, None), &page.uuid)?;
         Ok((uuid, position))
     }
 
     /// The version as it is now: kept, in the text index, in the trail.
     fn keep(&self, page: Page, what: &str) -> Result<Changed<Page>, StoreError> {
-        let (by, at) = (&page.author, page.updated);
+        let by = &Signed { who: page.author.clone(), at: page.updated };
         let query = "INSERT INTO page_version (page, version, title, body, author_kind, author, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![page.id, page.version, page.title, page.body, by.kind, by.id, at.millis()])?;
+        self.run(query, params![page.id, page.version, page.title, page.body, by.who.kind, by.who.id, by.at.millis()])?;
         let query = "INSERT INTO page_text (rowid, title, body) VALUES (?1, ?2, ?3)";
         self.run(query, params![page.id, page.title, page.body])?;
-        let position = self.note_at(by, at, what, (None, None), &page.uuid)?;
+        let position = self.note_at(by, what, (None, None), &page.uuid)?;
         Ok(Changed { row: page, position: Some(position) })
     }
 }

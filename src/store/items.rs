@@ -163,7 +163,8 @@ impl ReadStore<'_> {
         let mut values: Vec<Value> = Vec::new();
         let mut list = |column: &str, not: &str, words: &[String]| {
             if !words.is_empty() {
-                query.push_str(&format!(" AND {column}{not} IN (?{})", ", ?".repeat(words.len() - 1)));
+                let more = ", ?".repeat(words.len() - 1);
+                query.extend([" AND ", column, not, " IN (?", &more, ")"]);
                 values.extend(words.iter().cloned().map(Value::Text));
             }
         };

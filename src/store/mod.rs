@@ -45,7 +45,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tokio::sync::OnceCell;
 
-pub use change::{Changed, ItemChanges, NewItem};
+pub use change::{Changed, ItemChanges, NewItem, Signed};
 pub use change_pages::NewPage;
 pub use error::StoreError;
 use readers::Readers;
@@ -68,13 +68,13 @@ struct Shared {
 }
 
 /// What a read-only job may do: the methods of this type change nothing.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct ReadStore<'c> {
     connection: &'c Connection,
 }
 
 /// What a changing job may do: everything, inside one transaction.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct WriteStore<'c> {
     read: ReadStore<'c>,
 }

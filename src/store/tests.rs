@@ -7,13 +7,13 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::items::{Filter, Item, Who};
-use super::{Changed, FILE, ItemChanges, NewItem, Store, StoreError, WriteStore, backup};
+use super::{Changed, FILE, ItemChanges, NewItem, Signed, Store, StoreError, WriteStore, backup};
 use crate::clock::Timestamp;
 
 const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-fn somebody() -> Who {
-    Who::new("seat", "release")
+fn somebody() -> Signed {
+    Signed { who: Who::new("seat", "release"), at: AT }
 }
 
 fn new(title: &str) -> NewItem {
@@ -42,7 +42,7 @@ async fn fresh(folder: &Path) -> Store {
 
 async fn create(store: &Store, title: &str) -> Changed<Item> {
     let new = new(title);
-    store.write(move |s| s.create_item(new, &somebody(), AT)).await.unwrap()
+    store.write(move |s| s.create_item(new, &somebody())).await.unwrap()
 }
 
 async fn titles(store: &Store) -> Vec<String> {
@@ -74,12 +74,12 @@ async fn a_job_that_fails_or_panics_leaves_nothing_and_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let store = fresh(folder.path()).await;
     let failing = |s: &WriteStore<'_>| -> Result<(), StoreError> {
-        s.create_item(new("half"), &somebody(), AT)?;
+        s.create_item(new("half"), &somebody())?;
         Err(StoreError::Fault)
     };
     assert_eq!(store.write(failing).await, Err(StoreError::Fault));
     let panicking = |s: &WriteStore<'_>| -> Result<(), StoreError> {
-        s.create_item(new("half"), &somebody(), AT)?;
+        s.create_item(new("half"), &somebody())?;
         panic!("on purpose")
     };
     assert_eq!(store.write(panicking).await, Err(StoreError::Fault));
@@ -114,7 +114,7 @@ async fn a_full_disk_is_said_and_costs_only_what_did_not_fit() {
     };
     store.write(bound).await.unwrap();
     let large = NewItem { body: "x".repeat(1 << 20), ..new("large") };
-    assert_eq!(store.write(move |s| s.create_item(large, &somebody(), AT)).await.unwrap_err(), StoreError::Full);
+    assert_eq!(store.write(move |s| s.create_item(large, &somebody())).await.unwrap_err(), StoreError::Full);
     assert_eq!(titles(&store).await, ["before"]);
     let free = |s: &WriteStore<'_>| -> Result<(), StoreError> {
         s.connection.query_row("PRAGMA max_page_count = 1000000", [], |_| Ok(()))?;
@@ -270,7 +270,7 @@ impl Model {
         match *step {
             Step::Create(status, word) => {
                 let new = NewItem { status: STATES[usize::from(status)].into(), ..new(WORDS[usize::from(word)]) };
-                let made = store.write(move |s| s.create_item(new, &somebody(), AT)).await.unwrap();
+                let made = store.write(move |s| s.create_item(new, &somebody())).await.unwrap();
                 assert_eq!(made.row.number, self.items.len() as i64 + 1);
                 self.items.push(made.row);
                 self.changes += 1;
@@ -287,7 +287,7 @@ impl Model {
                 let Some(at) = self.pick(index) else { return };
                 let item = self.items[at].clone();
                 let changes = item.removed.is_some() != removed;
-                let now = store.write(move |s| s.set_removed(&item, removed, &somebody(), AT)).await.unwrap();
+                let now = store.write(move |s| s.set_removed(&item, removed, &somebody())).await.unwrap();
                 assert_eq!(now.position.is_some(), changes);
                 self.changes += i64::from(changes);
                 self.items[at] = now.row;
@@ -295,7 +295,7 @@ impl Model {
             Step::Comment(index) => {
                 let Some(at) = self.pick(index) else { return };
                 let item = self.items[at].clone();
-                let made = store.write(move |s| s.add_comment(&item, "said", None, &somebody(), AT)).await.unwrap();
+                let made = store.write(move |s| s.add_comment(&item, "said", None, &somebody())).await.unwrap();
                 self.comments.push(made.row);
                 self.changes += 1;
             }
@@ -307,7 +307,7 @@ impl Model {
                 let comment = self.comments[at].clone();
                 let item = self.items.iter().find(|item| item.id == comment.item).unwrap().clone();
                 let changes = comment.removed.is_none();
-                let now = store.write(move |s| s.remove_comment(&comment, &item, &somebody(), AT)).await.unwrap();
+                let now = store.write(move |s| s.remove_comment(&comment, &item, &somebody())).await.unwrap();
                 self.changes += i64::from(changes);
                 self.comments[at] = now.row;
             }
@@ -328,7 +328,7 @@ impl Model {
         let differs = expected != before;
         expected.version += i64::from(differs);
         let item = before.clone();
-        let now = store.write(move |s| s.update_item(&item, changes, &somebody(), AT)).await.unwrap();
+        let now = store.write(move |s| s.update_item(&item, changes, &somebody())).await.unwrap();
         assert_eq!((&now.row, now.position.is_some()), (&expected, differs));
         self.changes += i64::from(differs);
         self.items[at] = now.row;

@@ -4,13 +4,12 @@
 //! becomes `Failed`, and the connection can be started again.
 
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use super::backoff::{Attempts, Next};
 use super::establish::{Established, establish};
@@ -30,11 +29,8 @@ use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
 use crate::engine::status::{ConnectionStatus, Era, Failure, PeerFacts};
 
-/// Servers that start at the same time, over all connections.
-static STARTS: Semaphore = Semaphore::const_new(8);
-/// A start gives its place to others after this time, when its process has long been made; it is not stopped by that.
-/// What the places keep apart is the making of processes, not the waiting for servers.
-const PLACE_TIME: Duration = Duration::from_millis(25);
+/// Processes that are made at the same time, over all connections. Nobody waits for a server while holding a place.
+static SPAWNS: Semaphore = Semaphore::const_new(8);
 /// Shortest time between two attempts that calls asked for.
 const WAKE_REST: Duration = Duration::from_secs(1);
 
@@ -127,18 +123,18 @@ impl Supervisor {
     /// Starts the server, a second time without the probe where the probe may have been what ended it.
     async fn start(&mut self, orders: &mut Orders) -> State {
         self.status(ConnectionStatus::Starting { since: Timestamp::now() }).await;
-        let place = tokio::select! {
-            biased;
-            order = orders.next_but_enable() => return self.obey(order).await,
-            place = STARTS.acquire() => place,
-        };
-        let place = hold(place);
-        let mut place = pin!(place);
         let mut known = self.era;
         let mut again = !self.probe_is_innocent;
         loop {
+            let place = tokio::select! {
+                biased;
+                order = orders.next_but_enable() => return self.obey(order).await,
+                place = SPAWNS.acquire() => place,
+            };
             self.log_start();
-            let mut session = match Session::open(&self.spec, &self.sink) {
+            let opened = Session::open(&self.spec, &self.sink);
+            drop(place);
+            let mut session = match opened {
                 Ok(session) => session,
                 Err(trouble) => return self.failed(&trouble, &Remains::default()),
             };
@@ -148,7 +144,6 @@ impl Supervisor {
             let started = tokio::select! {
                 biased;
                 order = orders.next_but_enable() => Err(order),
-                never = &mut place => match never {},
                 started = establish(&spec, &sink, &mut session, known) => Ok(started),
             };
             match started {
@@ -381,13 +376,6 @@ enum Seen {
     Order(Order),
     End(LinkEnd, Option<Exit>),
     SessionLost,
-}
-
-/// Keeps a place among the starting servers for a while; dropping it gives the place back at once.
-async fn hold<T>(place: T) -> std::convert::Infallible {
-    sleep(PLACE_TIME).await;
-    drop(place);
-    std::future::pending().await
 }
 
 fn random() -> u32 {

@@ -25,7 +25,7 @@ impl Core {
         while !self.connections.is_empty() {
             tokio::select! {
                 Some(_) = self.connections.join_next() => {}
-                Some((name, event)) = self.inlets.connections.recv() => self.connection_event(&name, event),
+                Some(event) = self.inlets.connections.recv() => self.connection_events(event),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
             }
             self.publish();

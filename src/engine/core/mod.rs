@@ -4,6 +4,7 @@
 //! for a server.
 
 mod approvals;
+mod connections;
 pub(super) mod doors;
 mod ending;
 mod events;
@@ -24,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 use super::call::{CallEvent, Link, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
-use super::connection::{ConnectionEvent, Control, NamedEvent};
+use super::connection::{Control, NamedEvent};
 use super::export::Exports;
 use super::first_party::Own;
 use super::gate::Attendance;
@@ -35,7 +36,7 @@ use super::gate::standing::Standing;
 use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
-use super::servers::{Effect, Server};
+use super::servers::Server;
 use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
@@ -164,7 +165,7 @@ impl Core {
                 }
                 self.dirty = true;
             }
-            Some((connection, event)) = self.inlets.connections.recv() => self.connection_event(&connection, event),
+            Some(event) = self.inlets.connections.recv() => self.connection_events(event),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
@@ -306,46 +307,6 @@ impl Core {
             server.count_call(ran);
             self.dirty = true;
         }
-    }
-
-    fn connection_event(&mut self, connection: &ConnectionName, event: ConnectionEvent) {
-        let position = self.servers.iter().position(|server| server.declared.connection == *connection);
-        let Some(index) = position else { return };
-        let Some(server) = self.servers.get_mut(index) else { return };
-        events::log(&server.declared, &event, server.listing.as_ref().map_or(0, |listing| listing.tools.len()));
-        let effect = server.apply(event);
-        let gone = matches!(
-            server.status,
-            ConnectionStatus::Failed { .. } | ConnectionStatus::Disabled | ConnectionStatus::Stopped
-        );
-        self.dirty = true;
-        self.bound_lines();
-        match effect {
-            Effect::View => {}
-            Effect::Status => {
-                self.follow_links();
-                if gone {
-                    let lost = |view: &super::snapshot::ApprovalView| view.entry.connection == *connection;
-                    self.desk.withdraw_where(|view| lost(view).then_some(Withdrawal::ServerGone));
-                }
-            }
-            Effect::Tools(known) => {
-                let before = self.snapshot.catalog.clone();
-                self.replace_catalog();
-                if known {
-                    self.note_tool_changes(connection, &before);
-                }
-            }
-            Effect::Ended => self.connection_ended(index),
-        }
-        self.remember_era(connection);
-        self.settle();
-    }
-
-    fn follow_links(&mut self) {
-        let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
-        let own = self.fixed.own.iter().flat_map(|own| own.links());
-        self.outlets.links.send_replace(Arc::new(links.chain(own).collect()));
     }
 
     fn audit_changed(&mut self) {

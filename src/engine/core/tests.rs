@@ -8,15 +8,18 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::Core;
+use crate::clock::Timestamp;
 use crate::config::expand::Environment;
 use crate::config::model::{ApprovalRule, ApprovalSettings, PolicyDecision, Source};
 use crate::engine::audit::{Audit, Decision, Kind, MemoryTrail};
 use crate::engine::call::Link;
 use crate::engine::command::Verdict;
+use crate::engine::connection::ConnectionEvent;
 use crate::engine::gate::Attendance;
 use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted};
 use crate::engine::snapshot::{CallPhase, Caller, Tier};
 use crate::engine::start::{Options, assemble};
+use crate::engine::status::ConnectionStatus;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::secret::Redactor;
 use crate::tool::catalog::Source as Listed;
@@ -32,7 +35,33 @@ impl Environment for NoVariables {
 }
 
 fn core() -> (Core, MemoryTrail) {
-    let config = crate::config::load("name: Acme\n", &Source::File("config.yaml".into())).unwrap().config;
+    let (mut core, trail) = assembled("name: Acme\n");
+    let server = ServerName::new("notes");
+    let source = Listed {
+        connection: ConnectionName::shared(&server),
+        server,
+        identity: "notes".into(),
+        prefix: "".into(),
+        overrides: Arc::new([]),
+        listing: Arc::new(listing("wipe")),
+        first_party: None,
+    };
+    let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
+    core.snapshot.catalog = catalog.clone();
+    core.outlets.catalog.send_replace(catalog);
+    let link = Link { connection: None, own: None, down: None };
+    core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));
+    (core, trail)
+}
+
+fn listing(tool: &str) -> Listing {
+    let mut listing = Listing::default();
+    listing.push(&json!({"name": tool, "annotations": {"destructiveHint": true}}));
+    listing
+}
+
+fn assembled(document: &str) -> (Core, MemoryTrail) {
+    let config = crate::config::load(document, &Source::File("config.yaml".into())).unwrap().config;
     let (audit, trail) = Audit::memory();
     let options = Options {
         environment: Arc::new(NoVariables),
@@ -52,25 +81,7 @@ fn core() -> (Core, MemoryTrail) {
         first_notices: Vec::new(),
         kept: crate::engine::start::Kept::default(),
     };
-    let (mut core, _) = assemble(&config, options);
-    let mut listing = Listing::default();
-    listing.push(&json!({"name": "wipe", "annotations": {"destructiveHint": true}}));
-    let server = ServerName::new("notes");
-    let source = Listed {
-        connection: ConnectionName::shared(&server),
-        server,
-        identity: "notes".into(),
-        prefix: "".into(),
-        overrides: Arc::new([]),
-        listing: Arc::new(listing),
-        first_party: None,
-    };
-    let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
-    core.snapshot.catalog = catalog.clone();
-    core.outlets.catalog.send_replace(catalog);
-    let link = Link { connection: None, own: None, down: None };
-    core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));
-    (core, trail)
+    (assemble(&config, options).0, trail)
 }
 
 fn rules(decision: PolicyDecision) -> ApprovalSettings {
@@ -184,4 +195,28 @@ async fn a_seat_stopped_between_a_decision_and_its_dispatch_is_stopped() {
     let report = end(&mut core, report).await;
     assert!(matches!(report.phase, CallPhase::Withdrawn(_)), "{:?}", report.phase);
     assert_eq!(story(&trail), ["received", "asked", "withdrawn"]);
+}
+
+#[tokio::test]
+async fn servers_that_come_up_together_are_placed_in_one_go() {
+    let server = |name: &str| format!("  - {{name: {name}, command: \"true\", enabled: false}}\n");
+    let names = ["a", "b", "c"];
+    let (mut core, _) = assembled(&format!("name: Acme\nmcp_servers:\n{}", names.map(server).concat()));
+    let mut events: Vec<_> = Vec::new();
+    for name in names {
+        let connection = ConnectionName::new(name);
+        events.push((connection.clone(), ConnectionEvent::Listed(listing(name))));
+        let ready = ConnectionStatus::Ready { since: Timestamp::now() };
+        events.push((connection, ConnectionEvent::Status(ready)));
+    }
+    let first = events.remove(0);
+    for event in events {
+        core.fixed.launcher.events.try_send(event).unwrap();
+    }
+    core.connection_events(first);
+    let catalog = core.outlets.catalog.borrow().clone();
+    let placed: Vec<&str> = catalog.entries().iter().map(|entry| &*entry.name).collect();
+    assert_eq!(placed, names);
+    let links = core.outlets.links.borrow().clone();
+    assert!(names.iter().all(|name| links[&ConnectionName::new(*name)].down.is_none()));
 }

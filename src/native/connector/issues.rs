@@ -102,7 +102,7 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
         labels: Vec::new(),
         due: request.text("due_date").map(ToOwned::to_owned),
     };
-    let made = store.create_item(new, &request.actor.who, request.at)?;
+    let made = store.create_item(new, &request.signed())?;
     Ok(json!({"issue": show::issue(store, &made.row)?}))
 }
 
@@ -145,14 +145,14 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
         labels: None,
         due: request.clearable("due_date").map(|due| due.map(ToOwned::to_owned)),
     };
-    let now = store.update_item(&item, changes, &request.actor.who, request.at)?;
+    let now = store.update_item(&item, changes, &request.signed())?;
     Ok(json!({"issue": show::issue(store, &now.row)?}))
 }
 
 pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
     request.actor.may_write()?;
-    let made = store.add_comment(&item, request.need("body")?, None, &request.actor.who, request.at)?;
+    let made = store.add_comment(&item, request.need("body")?, None, &request.signed())?;
     Ok(json!({"comment": show::issue_comment(&made.row)}))
 }
 
@@ -164,7 +164,7 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
     }
     request.actor.may_write()?;
     let changes = ItemChanges { assignee: Some(Some(Who::new("agent", agent))), ..ItemChanges::default() };
-    let now = store.update_item(&item, changes, &request.actor.who, request.at)?;
+    let now = store.update_item(&item, changes, &request.signed())?;
     Ok(json!({"issue": show::issue(store, &now.row)?}))
 }
 
@@ -174,14 +174,14 @@ pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let autopilot = found.ok_or_else(|| Refusal::not_found("autopilot"))?;
     request.actor.may_write()?;
     let message = ("autopilot", &*autopilot.id, &*autopilot.prompt);
-    let message = store.send(autopilot.seat.as_str(), message, &request.actor.who, request.at)?;
+    let message = store.send(autopilot.seat.as_str(), message, &request.signed())?;
     Ok(json!({"autopilot_id": id, "agent_id": autopilot.seat.as_str(), "message_id": message}))
 }
 
 pub fn delete(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = any(store, request, "issue_id")?;
     request.actor.may_delete(&item.reporter)?;
-    store.set_removed(&item, true, &request.actor.who, request.at)?;
+    store.set_removed(&item, true, &request.signed())?;
     Ok(json!({"issue_id": item.uuid, "deleted": true}))
 }
 
@@ -190,6 +190,6 @@ pub fn delete_comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let comment = store.comment(request.need("comment_id")?)?.ok_or_else(missing)?;
     let item = store.item_by_id(comment.item)?.filter(|item| request.actor.sees(&item.project)).ok_or_else(missing)?;
     request.actor.may_delete(&comment.author)?;
-    store.remove_comment(&comment, &item, &request.actor.who, request.at)?;
+    store.remove_comment(&comment, &item, &request.signed())?;
     Ok(json!({"comment_id": comment.uuid, "deleted": true}))
 }

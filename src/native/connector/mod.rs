@@ -209,14 +209,14 @@ impl Connector {
 
     async fn refuse(&self, tool: &str, scopes: &[Scope], denial: Denial) -> Answer {
         let Denial { status, outcome, reason, message } = denial;
-        if reason != UNRECORDED {
+        if reason == UNRECORDED {
+            tracing::error!(reason = %message, "connector_audit_not_written");
+        } else {
             let (trail, tool, scopes) = (self.trail.clone(), tool.to_owned(), scopes.to_vec());
             let recorded = tokio::task::spawn_blocking(move || trail.append(&tool, outcome, reason, &scopes)).await;
             if let Ok(Err(error)) = recorded {
                 tracing::error!(%error, "connector_audit_not_written");
             }
-        } else {
-            tracing::error!(reason = %message, "connector_audit_not_written");
         }
         Answer { status, body: json!({ "error": message }) }
     }

@@ -81,7 +81,8 @@ fn tool_passes(entry: &Entry, term: &Term) -> bool {
         Term::Word(word) => {
             let places =
                 [&*entry.name, &*entry.raw_name, &*entry.title, &*entry.description, entry.connection.as_str()];
-            places.iter().any(|place| place.to_lowercase().contains(word.as_str()))
+            // The whole name of a class means the class too; a part of one is a part of some tool's name.
+            entry.class().as_str() == word || places.iter().any(|place| place.to_lowercase().contains(word.as_str()))
         }
     }
 }

@@ -68,13 +68,14 @@ fn filtered(filter: &str) -> Vec<String> {
 
 #[test]
 fn the_filter_takes_words_and_pairs() {
-    let table: [(&str, &[&str]); 12] = [
+    let table: [(&str, &[&str]); 13] = [
         ("", &["delete_branch", "list_issues", "create_issue", "odd", "wipe", "!3"]),
         ("issue", &["list_issues", "create_issue"]),
         ("ISSUE create", &["create_issue"]),
         ("brought back", &["delete_branch", "list_issues", "create_issue", "odd", "wipe"]),
         ("class:destructive", &["delete_branch"]),
         ("class:unknown", &["odd", "wipe"]),
+        ("destructive", &["delete_branch"]),
         ("server:github", &["delete_branch", "list_issues", "create_issue"]),
         ("server:git", &["delete_branch", "list_issues", "create_issue", "odd"]),
         ("server:notes", &["wipe", "!3"]),
