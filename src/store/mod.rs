@@ -9,9 +9,9 @@
 //! method that changes anything, and its connection refuses to write as well. Only [`Store::write`] gives out a
 //! [`WriteStore`]. A handler of a read-only tool takes the former, so that a write in it does not compile:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0599
 //! fn sneaky(store: &crewlet_tui::store::ReadStore<'_>) {
-//!     store.set_removed(1, None, crewlet_tui::clock::Timestamp::now());
+//!     let _ = store.put_project("WEB", "Web", crewlet_tui::clock::Timestamp::now());
 //! }
 //! ```
 //!
