@@ -21,12 +21,11 @@ use crate::tool::output::{self, CallOutput};
 
 /// Answers a plain call: the body is the arguments object.
 pub(super) async fn plain(shared: &Shared, badge: &Arc<Badge>, tool: &str, body: &[u8]) -> Reply {
-    let Ok(arguments) = std::str::from_utf8(body) else {
-        return failed(StatusCode::BAD_REQUEST, "the body is not UTF-8");
-    };
+    // What is not UTF-8 is no JSON either, and is refused and recorded as that.
+    let arguments = std::str::from_utf8(body).unwrap_or("not UTF-8");
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
     let Some(answer) = run(shared, badge, tool, arguments).await else {
-        return failed(StatusCode::NOT_FOUND, "there is no such tool");
+        return reply::json(StatusCode::NOT_FOUND, json_text(&json!({"error": "there is no such tool"})));
     };
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let output = clean(shared, &answer);
@@ -36,11 +35,6 @@ pub(super) async fn plain(shared: &Shared, badge: &Arc<Badge>, tool: &str, body:
         None => json!({"error": output::as_text(&output)}),
     };
     reply::json(status, json_text(&body))
-}
-
-/// A failure of the plain form.
-fn failed(status: StatusCode, text: &str) -> Reply {
-    reply::json(status, json_text(&json!({ "error": text })))
 }
 
 #[derive(Deserialize)]

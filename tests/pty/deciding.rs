@@ -8,9 +8,9 @@ use crate::pty::{Pty, Size, look};
 /// Selects `delete_note` among the tools. A filter from before is kept.
 fn select(pty: &Pty) {
     pty.keys("2");
-    if !pty.shows("[2 Tools").contains("1/16") {
+    if !pty.shows("[2 Tools").contains("1/34") {
         pty.keys("/delete_note\r");
-        pty.shows("1/16");
+        pty.shows("1/34");
     }
     // The same key again at once would count as held down.
     pty.keys("j");
