@@ -271,7 +271,7 @@ impl Model {
             Step::Create(status, word) => {
                 let new = NewItem { status: STATES[usize::from(status)].into(), ..new(WORDS[usize::from(word)]) };
                 let made = store.write(move |s| s.create_item(new, &somebody())).await.unwrap();
-                assert_eq!(made.row.number, self.items.len() as i64 + 1);
+                assert_eq!(usize::try_from(made.row.number), Ok(self.items.len() + 1));
                 self.items.push(made.row);
                 self.changes += 1;
             }
