@@ -112,6 +112,13 @@ async fn an_item_lives_through_its_life() {
     assert_eq!(whole["history"][0]["detail"], json!("status assignee"), "{whole}");
     let open = bench.call(&agent, "list_work_items", json!({"open_only": true})).await.unwrap();
     assert_eq!(open["items"], json!([]));
+    for (label, count) in [("bug", 1), ("ug", 0)] {
+        let labelled = bench.call(&agent, "list_work_items", json!({"label": label})).await.unwrap();
+        assert_eq!(labelled["items"].as_array().unwrap().len(), count, "{label}");
+    }
+    bench.call(&agent, "update_work_item", json!({"item": "APP-1", "labels": ["ui"]})).await.unwrap();
+    let labelled = bench.call(&agent, "list_work_items", json!({"label": "bug"})).await.unwrap();
+    assert_eq!(labelled["items"], json!([]), "labels are taken off, too");
     let found = bench.call(&agent, "search_work_items", json!({"text": "login ph"})).await.unwrap();
     assert_eq!(found["count"], json!(0), "a beginning has three letters at least");
     let found = bench.call(&agent, "search_work_items", json!({"text": "phones log"})).await.unwrap();

@@ -127,6 +127,7 @@ impl WriteStore<'_> {
             ],
         )?;
         item.id = self.read.connection.last_insert_rowid();
+        self.label(&item)?;
         self.index(&item)?;
         let position = self.note(by, "created", &item, "")?;
         Ok(Changed { row: item, position: Some(position) })
@@ -162,6 +163,9 @@ impl WriteStore<'_> {
                 by.at.millis()
             ],
         )?;
+        if now.labels != item.labels {
+            self.label(&now)?;
+        }
         if now.removed.is_none() {
             self.unindex(now.id)?;
             self.index(&now)?;
@@ -272,6 +276,14 @@ impl WriteStore<'_> {
     fn index(&self, item: &Item) -> Result<(), StoreError> {
         let query = "INSERT INTO item_text (rowid, title, body, project) VALUES (?1, ?2, ?3, ?4)";
         self.run(query, params![item.id, item.title, item.body, item.project]).map(|_| ())
+    }
+
+    fn label(&self, item: &Item) -> Result<(), StoreError> {
+        self.run("DELETE FROM item_label WHERE item = ?1", [item.id])?;
+        for label in &item.labels {
+            self.run("INSERT OR IGNORE INTO item_label (label, item) VALUES (?1, ?2)", params![label, item.id])?;
+        }
+        Ok(())
     }
 
     fn unindex(&self, id: i64) -> Result<(), StoreError> {

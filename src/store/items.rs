@@ -159,7 +159,9 @@ impl ReadStore<'_> {
 
     /// Items, newest first.
     pub fn items(&self, filter: &Filter) -> Result<Vec<Item>, StoreError> {
-        let mut query = format!("{ITEM} WHERE removed IS {}", if filter.removed { "NOT NULL" } else { "NULL" });
+        // Which ones is found in the indexes alone, so that what is skipped is never read.
+        let removed = if filter.removed { "NOT NULL" } else { "NULL" };
+        let mut query = format!("{ITEM} WHERE id IN (SELECT id FROM item WHERE removed IS {removed}");
         let mut values: Vec<Value> = Vec::new();
         let mut list = |column: &str, not: &str, words: &[String]| {
             if !words.is_empty() {
@@ -178,7 +180,7 @@ impl ReadStore<'_> {
             (" AND assignee = ?", text(&filter.assignee)),
             (" AND reporter = ?", text(&filter.reporter)),
             (" AND parent = ?", number(filter.parent)),
-            (" AND EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?)", text(&filter.label)),
+            (" AND id IN (SELECT item FROM item_label WHERE label = ?)", text(&filter.label)),
             (" AND id < ?", number(filter.before)),
         ] {
             if let Some(value) = value {
@@ -186,7 +188,7 @@ impl ReadStore<'_> {
                 values.push(value);
             }
         }
-        query.push_str(" ORDER BY id DESC LIMIT ? OFFSET ?");
+        query.push_str(" ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC");
         values.extend([Value::Integer(filter.limit), Value::Integer(filter.offset)]);
         let mut query = self.connection.prepare_cached(&query)?;
         let rows = query.query_map(params_from_iter(values), item)?;

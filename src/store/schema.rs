@@ -30,7 +30,12 @@ CREATE INDEX item_by_status ON item (status, id);
 CREATE INDEX item_by_assignee ON item (assignee, id) WHERE assignee IS NOT NULL;
 CREATE INDEX item_by_priority ON item (priority, id);
 CREATE INDEX item_by_parent ON item (parent, id) WHERE parent IS NOT NULL;
+CREATE INDEX item_by_removal ON item (removed);
 CREATE INDEX item_in_trash ON item (id) WHERE removed IS NOT NULL;
+CREATE TABLE item_label (
+    label TEXT NOT NULL, item INTEGER NOT NULL REFERENCES item(id), PRIMARY KEY (label, item)
+) WITHOUT ROWID;
+CREATE INDEX item_label_by_item ON item_label (item);
 CREATE TABLE comment (
     id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, item INTEGER NOT NULL REFERENCES item(id),
     body TEXT NOT NULL, author_kind TEXT NOT NULL, author TEXT NOT NULL,
