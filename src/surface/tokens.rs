@@ -168,7 +168,7 @@ impl Tokens {
         let stamp = std::fs::metadata(self.state.file(FILE))
             .ok()
             .map(|file| Stamp(file.ino(), file.mtime(), file.mtime_nsec(), file.size()));
-        if stamp == current.stamp && stamp.is_some() {
+        if stamp == current.stamp {
             return Vec::new();
         }
         // A file that is gone or unreadable lets nobody in: it does not open what it was to close.

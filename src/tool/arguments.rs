@@ -32,7 +32,14 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('?', |digit| char::from(*digit));
+        let mut text = String::with_capacity(64);
+        for byte in self.0 {
+            text.push(digit(byte >> 4));
+            text.push(digit(byte & 15));
+        }
+        f.write_str(&text)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Appending to the trail: one batch at a time under a file lock, because one-shot commands append beside the
 //! dashboard.
 //!
-//! Used by the writer thread only. Nothing is kept open between batches, so that a folder that was moved away,
+//! Used by the writer only. Nothing is kept open between batches, so that a folder that was moved away,
 //! filled up or made read-only is noticed with the next batch, and so is its return.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -72,8 +72,26 @@ impl Trail {
 
     /// Takes the lock and looks at the end of the trail.
     pub(super) fn lock(&mut self) -> io::Result<Locked<'_>> {
-        let lock = named(LOCK, private().create(true).truncate(false).open(self.dir.join(LOCK)))?;
+        let lock = self.open_lock()?;
         named(LOCK, chain::acquire(|| lock.try_lock()))?;
+        self.locked(lock)
+    }
+
+    /// The same without waiting: `None` when another process has it.
+    pub(super) fn lock_at_once(&mut self) -> io::Result<Option<Locked<'_>>> {
+        let lock = self.open_lock()?;
+        match lock.try_lock() {
+            Ok(()) => self.locked(lock).map(Some),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => named(LOCK, Err(error)),
+        }
+    }
+
+    fn open_lock(&self) -> io::Result<File> {
+        named(LOCK, private().create(true).truncate(false).open(self.dir.join(LOCK)))
+    }
+
+    fn locked(&mut self, lock: File) -> io::Result<Locked<'_>> {
         let file = named(CURRENT, self.open_current())?;
         let metadata = named(CURRENT, file.metadata())?;
         let (inode, length) = (metadata.ino(), metadata.len());

@@ -1,4 +1,5 @@
-//! The one thread that writes the trail: it takes what has gathered in the queue as one batch.
+//! The writer of the trail and its thread, which takes what has gathered in the queue as one batch. A batch that
+//! finds the writer free is written by whoever brings it.
 //!
 //! Started by [`super::open`]. While the trail cannot be written it refuses every batch, tries again each second,
 //! and says in the trail afterwards how much was refused.
@@ -6,7 +7,7 @@
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
@@ -31,7 +32,7 @@ pub(super) enum Request {
     Close { reply: oneshot::Sender<()> },
 }
 
-/// The writer's state; lives in its thread.
+/// The writer's state.
 #[derive(Debug)]
 pub(super) struct Writer {
     trail: Trail,
@@ -43,6 +44,8 @@ pub(super) struct Writer {
     broken: Option<Broken>,
     health: watch::Sender<AuditHealth>,
     opened: Opened,
+    /// Closed: nothing is taken any more.
+    ended: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -52,11 +55,51 @@ struct Broken {
     error: AuditError,
 }
 
+/// Runs the writer until everybody who could send has gone, or [`Request::Close`].
+pub(super) async fn run(writer: &Mutex<Writer>, mut requests: mpsc::Receiver<Request>) {
+    let closer = loop {
+        let Some(first) = next(writer, &mut requests).await else { continue };
+        let Some(first) = first else { break None };
+        let group = gather(first, &mut requests);
+        if let Some(closer) = free(writer).serve(group) {
+            break Some(closer);
+        }
+    };
+    free(writer).finish();
+    if let Some(closer) = closer {
+        let _ = closer.send(());
+    }
+}
+
+/// The next request; the outer `None`: nobody asked for a while and a broken trail was tried again.
+async fn next(writer: &Mutex<Writer>, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
+    if !free(writer).is_broken() {
+        return Some(requests.recv().await);
+    }
+    let request = tokio::time::timeout(RETRY, requests.recv()).await.ok();
+    if request.is_none() {
+        // What comes of it shows in the health.
+        let _ = free(writer).commit(&[], Durability::Written);
+    }
+    request
+}
+
+/// Writes a batch here and now. False when nothing was written: somebody would have to be waited for, or something is
+/// wrong, which is the thread's to find out and to try again.
+pub(super) fn at_once(writer: &Mutex<Writer>, records: &[Record]) -> bool {
+    writer.try_lock().is_ok_and(|mut writer| writer.at_once(records))
+}
+
+fn free(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
+    // What a panic left half done is mended by the next look at the files.
+    writer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Writer {
     pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64, health: watch::Sender<AuditHealth>) -> Self {
         let trail = Trail::new(dir, instance.clone(), roll_at);
         let opened = Opened::default();
-        Self { trail, instance, alive: None, open: HashSet::new(), broken: None, health, opened }
+        Self { trail, instance, alive: None, open: HashSet::new(), broken: None, health, opened, ended: false }
     }
 
     /// Mends what killed instances left behind and marks this one as running. Does nothing the second time.
@@ -67,33 +110,23 @@ impl Writer {
         std::mem::take(&mut self.opened)
     }
 
-    /// Runs until everybody who could send has gone, or [`Request::Close`].
-    pub(super) async fn run(mut self, mut requests: mpsc::Receiver<Request>) {
-        let closer = loop {
-            let Some(first) = self.next(&mut requests).await else { continue };
-            let Some(first) = first else { break None };
-            let group = gather(first, &mut requests);
-            if let Some(closer) = self.serve(group) {
-                break Some(closer);
-            }
-        };
-        self.finish();
-        if let Some(closer) = closer {
-            let _ = closer.send(());
-        }
+    const fn is_broken(&self) -> bool {
+        self.broken.is_some()
     }
 
-    /// The next request; the outer `None`: nobody asked for a while and a broken trail was tried again.
-    async fn next(&mut self, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
-        if self.broken.is_none() {
-            return Some(requests.recv().await);
+    fn at_once(&mut self, records: &[Record]) -> bool {
+        if self.ended || self.is_broken() || self.alive.is_none() {
+            return false;
         }
-        let request = tokio::time::timeout(RETRY, requests.recv()).await.ok();
-        if request.is_none() {
-            // What comes of it shows in the health.
-            let _ = self.commit(&[], Durability::Written);
+        let Ok(Some(mut locked)) = self.trail.lock_at_once() else { return false };
+        let written = locked.append(records, Durability::Written).is_ok();
+        drop(locked);
+        if written {
+            for record in records {
+                self.follow(record);
+            }
         }
-        request
+        written
     }
 
     /// One batch; returns whom to tell about the end, when it was asked for.
@@ -192,6 +225,7 @@ impl Writer {
 
     /// An end in order. With calls still open the mark stays, so that the next start closes them.
     fn finish(&mut self) {
+        self.ended = true;
         if self.open.is_empty()
             && let Some(alive) = self.alive.take()
         {
