@@ -2,7 +2,7 @@
 //!
 //! They run in the same pipeline as every server's tools: the engine resolves them in its catalogue, asks where the
 //! policy says so, and hands a permitted call to [`Native`] through
-//! [`FirstParty`](crate::engine::first_party::FirstParty). Only the scoped [`connector`], where we are the server that
+//! [`FirstParty`]. Only the scoped [`connector`], where we are the server that
 //! judges its callers, has a way of its own. Who asks is never an argument.
 //!
 //! | file | owns |
