@@ -25,17 +25,20 @@ impl HowTo {
 }
 
 /// For a seat of an instance that listens at `address`; without one, only what works over stdio.
-pub fn lines(address: Option<&str>, seat: &str) -> Vec<HowTo> {
-    let mut all = over_stdio(seat);
+///
+/// `program` is how this very program is called so that it finds the instance from any folder and environment: agents
+/// start their servers in folders of their own, and many with hardly any variables.
+pub fn lines(program: &[String], address: Option<&str>, seat: &str) -> Vec<HowTo> {
+    let mut all = over_stdio(program, seat);
     if let Some(address) = address {
-        all.extend(over_http(address, seat));
+        all.extend(over_http(program, address, seat));
     }
     all
 }
 
 /// The same as text for a terminal.
-pub fn text(address: Option<&str>, seat: &str) -> String {
-    let mut text = joined(&lines(address, seat));
+pub fn text(program: &[String], address: Option<&str>, seat: &str) -> String {
+    let mut text = joined(&lines(program, address, seat));
     if address.is_none() {
         text.push_str("\nNo instance is running now: start the dashboard, or `crewlet-tui serve`, with a listener.\n");
     }
@@ -52,34 +55,55 @@ const fn how(client: &'static str, place: &'static str, text: String) -> HowTo {
     HowTo { client, place, text }
 }
 
-fn over_stdio(seat: &str) -> Vec<HowTo> {
-    let relay = format!("crewlet-tui connect --seat {seat}");
-    let json = format!(r#"{{"command": "crewlet-tui", "args": ["connect", "--seat", "{seat}"]}}"#);
+/// Words as one line for a shell.
+fn shell<'w>(words: impl IntoIterator<Item = &'w str>) -> String {
+    let plain =
+        |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+:=@%,".contains(c));
+    let quoted = |word: &str| if plain(word) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) };
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn over_stdio(program: &[String], seat: &str) -> Vec<HowTo> {
+    let words = || program.iter().map(String::as_str).chain(["connect", "--seat", seat]);
+    let relay = shell(words());
+    let quoted: Vec<String> = words().map(|word| serde_json::Value::from(word).to_string()).collect();
+    let (command, arguments) = quoted.split_first().map_or(("", [].as_slice()), |(first, rest)| (first.as_str(), rest));
+    let json = format!(r#"{{"command": {command}, "args": [{}]}}"#, arguments.join(", "));
     vec![
         how("Claude Code", "run", format!("claude mcp add crewlet -- {relay}")),
         how("Codex", "run", format!("codex mcp add crewlet -- {relay}")),
+        // It takes no `--`; what follows the name is the command as it is.
+        how("Gemini CLI", "run", format!("gemini mcp add crewlet {relay}")),
         how("VS Code", ".vscode/mcp.json", format!(r#"{{"servers": {{"crewlet": {json}}}}}"#)),
         how("Cursor", "~/.cursor/mcp.json", format!(r#"{{"mcpServers": {{"crewlet": {json}}}}}"#)),
-        how("MCP inspector", "run", format!("npx @modelcontextprotocol/inspector --cli {relay} --method tools/list")),
+        // Before the `--`, or the inspector takes flags of ours for its own.
+        how(
+            "MCP inspector",
+            "run",
+            format!("npx @modelcontextprotocol/inspector --cli --method tools/list -- {relay}"),
+        ),
     ]
 }
 
-fn over_http(address: &str, seat: &str) -> Vec<HowTo> {
+fn over_http(program: &[String], address: &str, seat: &str) -> Vec<HowTo> {
     let url = format!("http://{address}/seats/{seat}/mcp");
     let json = |kind: &str, variable: &str| {
         format!(r#"{{{kind}"url": "{url}", "headers": {{"Authorization": "Bearer {variable}"}}}}"#)
     };
-    let typed = r#""type": "http", "#;
-    let claude = json(typed, &format!("${{{VARIABLE}}}"));
     let cursor = json("", &format!("${{env:{VARIABLE}}}"));
-    let code = json(typed, "${input:crewlet}");
+    let code = json(r#""type": "http", "#, "${input:crewlet}");
     let asked = r#"[{"type": "promptString", "id": "crewlet", "description": "The seat's token", "password": true}]"#;
+    let show = shell(program.iter().map(String::as_str).chain(["token", "show", seat]));
+    // In quotes that keep the variable's name: each client fills it in when it connects.
+    let claude = format!("--header 'Authorization: Bearer ${{{VARIABLE}}}'");
+    let gemini = format!("-H 'Authorization: Bearer ${VARIABLE}'");
     // By standard input the token is in no process list; `printf` is the shell's own.
     let header = format!("printf 'Authorization: Bearer %s' \"${VARIABLE}\"");
     vec![
-        how("The token, for what follows", "run", format!("export {VARIABLE}=\"$(crewlet-tui token show {seat})\"")),
-        how("Claude Code over HTTP", ".mcp.json", format!(r#"{{"mcpServers": {{"crewlet": {claude}}}}}"#)),
+        how("The token, for what follows", "run", format!("export {VARIABLE}=\"$({show})\"")),
+        how("Claude Code over HTTP", "run", format!("claude mcp add --transport http crewlet {url} {claude}")),
         how("Codex over HTTP", "run", format!("codex mcp add crewlet --url {url} --bearer-token-env-var {VARIABLE}")),
+        how("Gemini CLI over HTTP", "run", format!("gemini mcp add -t http {gemini} crewlet {url}")),
         how(
             "VS Code over HTTP",
             ".vscode/mcp.json",
@@ -94,25 +118,42 @@ fn over_http(address: &str, seat: &str) -> Vec<HowTo> {
 mod tests {
     use super::*;
 
+    fn program(more: &[&str]) -> Vec<String> {
+        ["crewlet-tui"].iter().chain(more).map(|&word| word.to_owned()).collect()
+    }
+
     #[test]
     fn files_hold_json_and_every_line_leads_to_the_seat() {
-        for how in lines(Some("127.0.0.1:7420"), "release") {
+        for how in lines(&program(&["--config", "/a \"b\"/c.yaml"]), Some("127.0.0.1:7420"), "release") {
             assert!(how.text.contains("release") || how.text.contains(VARIABLE), "{how:?}");
             if how.place != "run" {
                 serde_json::from_str::<serde_json::Value>(&how.text).unwrap();
             }
         }
-        assert!(text(None, "release").contains("start the dashboard"));
-        assert!(!text(None, "release").contains("http://"));
+        assert!(text(&program(&[]), None, "release").contains("start the dashboard"));
+        assert!(!text(&program(&[]), None, "release").contains("http://"));
     }
 
     #[test]
     fn a_token_is_only_ever_named() {
-        for how in lines(Some("127.0.0.1:7420"), "release") {
+        for how in lines(&program(&[]), Some("127.0.0.1:7420"), "release") {
             for (at, word) in how.text.match_indices("Bearer ") {
                 let named = how.text.get(at + word.len()..).unwrap();
                 assert!(named.starts_with('$') || named.starts_with("%s"), "{how:?}");
             }
         }
+    }
+
+    #[test]
+    fn what_leads_to_the_instance_is_in_every_line_that_starts_the_program() {
+        let program = program(&["--config", "/my files/it's.yaml"]);
+        for how in lines(&program, Some("127.0.0.1:7420"), "release") {
+            if how.text.contains("crewlet-tui") {
+                assert!(how.text.contains("/my files/it"), "{how:?}");
+            }
+        }
+        let claude = &lines(&program, None, "release").remove(0).text;
+        let relay = r"crewlet-tui --config '/my files/it'\''s.yaml' connect --seat release";
+        assert_eq!(claude, &format!("claude mcp add crewlet -- {relay}"));
     }
 }

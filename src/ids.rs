@@ -37,6 +37,12 @@ macro_rules! name_type {
             }
         }
 
+        impl std::borrow::Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
                 Self(text.into())
@@ -132,3 +138,7 @@ pub struct GrantId(pub u64);
 /// A question waiting for a person; counts up within one run and is never used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ApprovalId(pub u64);
+
+/// A server's question that waits for a person; counts up within one run and is never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FormId(pub u64);

@@ -11,7 +11,7 @@
 //! | [`config`] | the YAML document, from text to a model that cannot hold nonsense |
 //! | [`org`] | units, seats and the credentials they declare |
 //! | [`tool`] | hints, classes, questions about tools, catalog, arguments, results: pure |
-//! | [`engine`] | connections, gate, approvals, calls, audit, and the snapshot that everybody reads |
+//! | [`engine`] | connections, gate, approvals, calls, servers' questions, audit, and the snapshot that everybody reads |
 //! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools as they are offered |
 //! | [`native`] | the company's own tracker and pages: first-party tools, and the scoped connector |
 //! | [`store`] | what they keep, in SQLite; reading and writing are two types |
@@ -29,7 +29,8 @@
 //! 5. `Ui::update` is synchronous; commands leave by `try_send`, and a full channel is shown, not dropped.
 //! 6. Every channel is bounded. Whoever drops data counts it, and the count is visible.
 //! 7. No call reaches a connection without a `Permit`; only the gate and the approvals desk can make one. It names
-//!    the definition and the arguments and is consumed by use.
+//!    the definition and the arguments and is consumed by use. A call that a server answers with a question goes on as
+//!    the one request that the connection hands back, its arguments byte for byte the same.
 //! 8. The audit record of intent is durable before a call is sent. If it cannot be written, every call that is not
 //!    a proven read is refused, visibly.
 //! 9. While the screen is up only `tui::terminal` writes to stdout and nobody writes to stderr; every child's

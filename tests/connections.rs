@@ -65,6 +65,7 @@ impl Bench {
             restart: RestartPolicy::Never,
             known_era: None,
             redactor: Redactor::default(),
+            forms: None,
         };
         change(&mut spec, &mut stdio);
         spec.transport = TransportSpec::Stdio(stdio);
@@ -97,7 +98,7 @@ impl Bench {
                         }
                     }
                     ConnectionEvent::Identified(peer) => self.peer = Some(peer),
-                    ConnectionEvent::Listed(_) | ConnectionEvent::Ended => {}
+                    ConnectionEvent::Listed(_) | ConnectionEvent::OfferChanged(_) | ConnectionEvent::Ended => {}
                     ConnectionEvent::Lines { lines, dropped } => {
                         self.lines += lines.iter().filter(|line| line.1 == LineKind::Stderr).count();
                         self.dropped += dropped;

@@ -14,12 +14,17 @@
 mod bench;
 #[path = "engine/desk.rs"]
 mod desk;
+#[path = "engine/forms.rs"]
+mod forms;
 #[path = "engine/pins.rs"]
 mod pins;
 #[path = "engine/races.rs"]
 mod races;
 #[path = "support/scripted.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "engine/seats.rs"]
+mod seats;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -442,7 +447,7 @@ async fn a_contradictory_tool_is_sent_once_and_never_without_a_record() {
     let bench = bench_with(&config, Attendance::Person).await;
     let wipe = json!({"name": "wipe", "annotations": {"readOnlyHint": true, "destructiveHint": true}});
     bench.server.change_tools([wipe]).await;
-    bench.until(|snapshot| snapshot.catalog.find("wipe").is_some()).await;
+    bench.until(|snapshot| snapshot.catalog.find(None, "wipe").is_some()).await;
     bench.server.react([Reaction::HangUp]);
     let report = bench.call("wipe", "{}").await;
     assert!(matches!(report.phase, CallPhase::Unknown { .. }), "{:?}", report.phase);

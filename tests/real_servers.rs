@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn home() -> PathBuf {
     let chosen = std::env::var_os("CREWLET_REAL_SERVERS").map(PathBuf::from);
@@ -64,14 +64,17 @@ impl Company {
         self.folder.path()
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_crewlet-tui"))
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_crewlet-tui"));
+        command
             .args(["--config", &self.path().join("config.yaml").display().to_string()])
             .args(["--state-dir", &self.path().join("state").display().to_string()])
-            .args(arguments)
-            .stdin(std::process::Stdio::null())
-            .output()
-            .expect("the binary runs")
+            .args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).stdin(Stdio::null()).output().expect("the binary runs")
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -377,4 +380,76 @@ fn assert_no_process(company: &Company) {
         let left = String::from_utf8_lossy(&environment).contains(&format!("MARK={mark}"));
         assert!(!left, "left behind: {}", process.path().display());
     }
+}
+
+/// Each message on its own line to `connect`, and the answers to those with an id, in order.
+fn relayed(company: &Company, messages: &[Value]) -> Vec<Value> {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    let mut relay = company
+        .command(&["connect", "--seat", "default"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the relay starts");
+    let (mut input, output) = (relay.stdin.take().expect("a pipe"), relay.stdout.take().expect("a pipe"));
+    let mut lines = BufReader::new(output).lines();
+    let mut answers = Vec::new();
+    for message in messages {
+        writeln!(input, "{message}").expect("the relay reads");
+        while !message["id"].is_null() {
+            let line = lines.next().expect("an answer").expect("text");
+            let answer: Value = serde_json::from_str(&line).expect("JSON");
+            if answer["id"] == message["id"] {
+                answers.push(answer);
+                break;
+            }
+        }
+    }
+    drop(input);
+    relay.wait().expect("the relay ends");
+    answers
+}
+
+#[test]
+fn everything_s_resources_and_prompts_reach_an_agent() {
+    let Some(command) = npm("mcp-server-everything") else { return };
+    let company = Company::new(&format!("command: {}\nargs: [stdio]", command.display()));
+    let mut serve =
+        company.command(&["--listen", "127.0.0.1:0", "serve"]).stdin(Stdio::null()).spawn().expect("it starts");
+    let ask =
+        |id: u32, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    let client = json!({"name": "test", "version": "1"});
+    let hello =
+        ask(0, "initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}));
+    let lists = [hello.clone(), ask(1, "resources/list", json!({})), ask(2, "prompts/list", json!({}))];
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let listed = loop {
+        let listed = relayed(&company, &lists);
+        let some = |at: usize, list: &str| listed[at]["result"][list].as_array().is_some_and(|all| !all.is_empty());
+        if some(1, "resources") && some(2, "prompts") {
+            break listed;
+        }
+        assert!(Instant::now() < deadline, "{listed:?}");
+    };
+    let uri = &listed[1]["result"]["resources"][0]["uri"];
+    assert!(uri.as_str().is_some_and(|uri| uri.starts_with("crewlet://real/")), "{uri}");
+    let prompts = listed[2]["result"]["prompts"].as_array().unwrap();
+    let simple = prompts.iter().find(|prompt| prompt["arguments"].as_array().is_none_or(Vec::is_empty)).expect("one");
+    let messages = [
+        hello,
+        ask(1, "resources/read", json!({"uri": uri})),
+        ask(2, "prompts/get", json!({"name": simple["name"]})),
+        ask(3, "resources/templates/list", json!({})),
+    ];
+    let read = relayed(&company, &messages);
+    assert_eq!(&read[1]["result"]["contents"][0]["uri"], uri, "{read:?}");
+    assert!(read[2]["result"]["messages"].as_array().is_some_and(|all| !all.is_empty()), "{read:?}");
+    let templates = read[3]["result"]["resourceTemplates"].as_array().expect("templates");
+    let filled = templates[0]["uriTemplate"].as_str().unwrap().split('{').next().unwrap().to_owned() + "1";
+    let again = relayed(&company, &[messages[0].clone(), ask(1, "resources/read", json!({"uri": filled}))]);
+    assert_eq!(again[1]["result"]["contents"][0]["uri"], Value::from(filled), "{again:?}");
+    let pid = rustix::process::Pid::from_child(&serve);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    serve.wait().expect("it ends");
+    assert!(company.audit().contains(r#""name":"resources/read""#));
 }

@@ -10,6 +10,9 @@
     reason = "a test that cannot go on says why"
 )]
 
+#[path = "reload/seats.rs"]
+mod seats;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -25,8 +28,8 @@ use crewlet_tui::engine::snapshot::{CallPhase, Caller, ServerView, Snapshot, Too
 use crewlet_tui::engine::start::{self, Eras, Kept, Options};
 use crewlet_tui::engine::status::Era;
 use crewlet_tui::secret::Redactor;
-use crewlet_tui::tool::Arguments;
 use crewlet_tui::tool::names::Names;
+use crewlet_tui::tool::{Arguments, ToolKey};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -225,7 +228,7 @@ async fn only_what_changed_restarts() {
     let placed = format!("{env}    tool_prefix: x_\n    tool_annotations: {{ env: {{ read_only: true }} }}\n");
     bench.save(&document(&servers(&placed, ""), ""));
     let snapshot = bench.told("tools were placed anew", 0).await;
-    let entry = snapshot.catalog.find("x_env").expect("the prefixed tool");
+    let entry = snapshot.catalog.find(None, "x_env").expect("the prefixed tool");
     assert_eq!((entry.class().to_string().as_str(), bench.pids()), ("read", pids.clone()));
     assert!(snapshot.tool_changes.is_empty(), "the server changed nothing");
 
@@ -292,7 +295,7 @@ async fn a_removed_server_ends_its_calls_and_its_questions() {
     let report = waiting.await.unwrap();
     assert_eq!(report.phase, CallPhase::Withdrawn(Withdrawal::ServerGone));
     let snapshot = bench.until(|snapshot| snapshot.servers.len() == 1).await;
-    assert!(!alive(pid) && snapshot.approvals.is_empty() && snapshot.catalog.find("a/env").is_none());
+    assert!(!alive(pid) && snapshot.approvals.is_empty() && snapshot.catalog.find(None, "a/env").is_none());
     // Named again, it is a new one.
     bench.save(&both);
     bench.until(|snapshot| snapshot.servers.len() == 2 && all_ready(snapshot)).await;
@@ -340,7 +343,8 @@ async fn a_changed_policy_applies_at_once() {
     assert_eq!(bench.call("a/env", r#"{"name":"HOME"}"#).await.unwrap().phase, CallPhase::Done { is_error: false });
     bench.save(&document(&servers, "engine: { listen: \"127.0.0.1:7999\", approvals: { unknown: deny } }\n"));
     let snapshot = bench.told("the policy changed", 0).await;
-    assert_eq!(snapshot.policies["env"].decision.as_str(), "deny");
+    let env = ToolKey { connection: "a".into(), raw_name: "env".into() };
+    assert_eq!(snapshot.policies[&env].decision.as_str(), "deny");
     bench.told("engine.listen count from the next start", 0).await;
     assert!(matches!(bench.call("a/env", "{}").await.unwrap().phase, CallPhase::Refused { .. }));
     bench.stop().await;

@@ -3,6 +3,8 @@
 
 #[path = "screens/behaviour.rs"]
 mod behaviour;
+#[path = "screens/forms.rs"]
+mod forms;
 #[path = "screens/fuzz.rs"]
 mod fuzz;
 #[path = "screens/logs.rs"]

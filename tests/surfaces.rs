@@ -21,12 +21,23 @@ mod calls;
 mod crash;
 #[path = "surfaces/doors.rs"]
 mod doors;
+#[path = "surfaces/library.rs"]
+mod library;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/mirror.rs"]
+mod mirror;
 #[path = "surfaces/own.rs"]
 mod own;
+#[path = "support/program.rs"]
+#[allow(dead_code, reason = "this crate needs a part of it")]
+mod program;
+#[path = "surfaces/progress.rs"]
+mod progress;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/tasks.rs"]
+mod tasks;

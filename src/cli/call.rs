@@ -9,6 +9,7 @@ use super::{CallArgs, Exit, Global, complain, print_foreign, print_json, prompt}
 use crate::config::model::PolicyDecision;
 use crate::engine::handle::{CallReport, CallRequest, Consent};
 use crate::engine::snapshot::{CallPhase, Caller};
+use crate::ids::SeatHandle;
 use crate::run::{self, OneShot, Wanted};
 use crate::tool::Arguments;
 use crate::tool::output;
@@ -29,8 +30,7 @@ pub(super) fn run(global: &Global, call: &CallArgs) -> Exit {
             return Exit::Usage;
         }
     };
-    let server = call.tool.split_once('/').map(|(server, _)| server.to_owned());
-    let wanted = server.map_or_else(|| Wanted::Tool(call.tool.clone()), Wanted::Server);
+    let wanted = Wanted::Tool { name: call.tool.clone(), seat: call.seat.clone() };
     run::one_shot(global, wanted, |session| async move { call_with(&session, call, arguments).await })
 }
 
@@ -80,10 +80,21 @@ fn hint(session: &OneShot, call: &CallArgs, report: &CallReport) -> Option<Strin
         Some(_) => None,
         None => {
             let snapshot = session.handle.snapshot();
-            let names = snapshot.catalog.entries().iter().map(|entry| &*entry.name);
+            let seat = call.seat.as_deref().map(SeatHandle::from);
+            let entries = snapshot.catalog.entries().iter();
+            let held = entries.filter(|entry| match &seat {
+                Some(_) => snapshot.catalog.is_visible(seat.as_ref(), entry),
+                None => entry.seat.is_none(),
+            });
+            let names = held.map(|entry| &*entry.name);
             let close = |name: &&str| strsim::jaro_winkler(name, &call.tool) > 0.85;
             let found: Vec<&str> = names.filter(close).take(3).collect();
-            (!found.is_empty()).then(|| format!("did you mean {}?", crate::text::visible(&found.join(" or "))))
+            if !found.is_empty() {
+                return Some(format!("did you mean {}?", crate::text::visible(&found.join(" or "))));
+            }
+            let seats = session.seats_with_own();
+            (seat.is_none() && !seats.is_empty())
+                .then(|| format!("a tool that seats have of their own needs --seat: {}", seats.join(", ")))
         }
     }
 }

@@ -1,12 +1,16 @@
 //! `check`: is the configuration valid, and would everything come up?
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::{Exit, Global, complain, print, print_json};
 use crate::config::diagnostic::{Diagnostic, Severity};
+use crate::config::model::{Server, Unresolved};
 use crate::config::resolve::Owner;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::status::ConnectionStatus;
+use crate::ids::ConnectionName;
 use crate::run::{self, Document};
 
 /// Validates configuration and theme; with `connect` also starts every server and lists its tools.
@@ -19,7 +23,11 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
         }
     };
     let mut diagnostics = document.warnings().to_vec();
-    diagnostics.extend(document.unresolved.iter().map(|(_, problem)| Diagnostic::from(problem)));
+    // One field can be that of several seats' connections.
+    let mut seen = HashSet::new();
+    let missing = document.unresolved.iter().map(|(_, problem)| problem);
+    let missing = missing.filter(|problem| seen.insert((&problem.path, &problem.variable)));
+    diagnostics.extend(missing.map(Diagnostic::from));
     if let Err(problem) = run::screen(global, document.config()) {
         diagnostics.push(Diagnostic::file(
             document.config().source.file_name(),
@@ -33,7 +41,7 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
         report(global, &diagnostics, Some(&declared(&document)), json);
         return if document.unresolved.is_empty() { Exit::Fine } else { Exit::Failed };
     }
-    run::one_shot(global, run::Wanted::AllServers, |session| async move {
+    run::one_shot(global, run::Wanted::All, |session| async move {
         let snapshot = session.handle.snapshot();
         report(global, &diagnostics, Some(&connected(&snapshot)), json);
         let down =
@@ -50,20 +58,34 @@ struct Row {
 }
 
 fn declared(document: &Document) -> Vec<Row> {
-    let row = |server: &crate::config::model::Server| {
-        let missing = document.unresolved.iter().find(|(owner, _)| *owner == Owner::Server(server.name.clone()));
-        Row {
-            name: server.name.to_string(),
-            status: match missing {
-                Some(_) => "failed",
-                None if server.enabled => "not started",
-                None => "disabled",
-            },
-            reason: missing.map(|(_, problem)| problem.to_string()),
-            tools: None,
-        }
+    let config = document.config();
+    let row = |name: String, server: &Server, missing: Option<&Unresolved>| Row {
+        name,
+        status: match missing {
+            Some(_) => "failed",
+            None if server.enabled => "not started",
+            None => "disabled",
+        },
+        reason: missing.map(ToString::to_string),
+        tools: None,
     };
-    document.config().servers.iter().map(row).collect()
+    let missing = |owner: &Owner| document.unresolved.iter().find(|(known, _)| known == owner).map(|(_, what)| what);
+    let mut rows = Vec::new();
+    for server in &config.servers {
+        if server.shared {
+            rows.push(row(
+                server.name.to_string(),
+                server,
+                missing(&Owner::Connection(ConnectionName::shared(&server.name))),
+            ));
+            continue;
+        }
+        for seat in config.org.agents().filter(|seat| seat.credentials_for(&server.name).is_some()) {
+            let name = seat.connection(&server.name);
+            rows.push(row(name.to_string(), server, missing(&Owner::Connection(name.clone()))));
+        }
+    }
+    rows
 }
 
 fn connected(snapshot: &Snapshot) -> Vec<Row> {

@@ -6,6 +6,7 @@ use super::{Exit, Global, complain, print, token};
 use crate::config::expand::ProcessEnvironment;
 use crate::engine::state_dir::StateDir;
 use crate::howto;
+use crate::run;
 use crate::surface::relay::{self, Target};
 
 /// Relays until standard input closes.
@@ -42,8 +43,15 @@ pub(super) fn run(global: &Global, seat: &str) -> Exit {
 pub(super) fn help(global: &Global, seat: &str) -> Exit {
     match token::seat(global, seat) {
         Ok((seat, folder)) => {
-            let run = folder.is_dir().then(|| StateDir::open(folder).ok()?.read_run()?.address).flatten();
-            print(&howto::text(run.as_deref(), seat.handle.as_str()));
+            let program = match run::program(global) {
+                Ok(program) => program,
+                Err((exit, problem)) => {
+                    complain(&problem);
+                    return exit;
+                }
+            };
+            let running = folder.is_dir().then(|| StateDir::open(folder).ok()?.read_run()?.address).flatten();
+            print(&howto::text(&program, running.as_deref(), seat.handle.as_str()));
             Exit::Fine
         }
         Err((exit, problem)) => {

@@ -16,7 +16,8 @@ use crate::tool::{Entry, HintName, Rejected};
 
 /// Starts the servers, waits until each is up or has failed once, and prints what they offer.
 pub(super) fn run(global: &Global, seat: Option<&str>, json: bool) -> Exit {
-    run::one_shot(global, run::Wanted::AllServers, |session| async move { print_tools(&session, seat, json) })
+    let wanted = seat.map_or(run::Wanted::All, |seat| run::Wanted::HeldBy(seat.to_owned()));
+    run::one_shot(global, wanted, |session| async move { print_tools(&session, seat, json) })
 }
 
 fn print_tools(session: &OneShot, seat: Option<&str>, json: bool) -> Exit {
@@ -42,15 +43,21 @@ fn print_tools(session: &OneShot, seat: Option<&str>, json: bool) -> Exit {
     if json {
         print_json(&as_json(&snapshot, &session.approvals, seat.as_ref()));
     } else {
-        print(&as_table(&snapshot));
+        print(&as_table(&snapshot, seat.as_ref()));
     }
     if up == 0 && !snapshot.servers.is_empty() { Exit::Failed } else { Exit::Fine }
 }
 
 fn as_json(snapshot: &Snapshot, approvals: &ApprovalSettings, seat: Option<&SeatHandle>) -> Value {
-    let entries = snapshot.catalog.entries().iter().map(|entry| entry_json(entry, approvals, seat));
+    let entries = held(snapshot, seat).into_iter().map(|entry| entry_json(entry, approvals, seat));
     let rejected = snapshot.catalog.rejected().iter().map(rejected_json);
     Value::Array(entries.chain(rejected).collect())
+}
+
+/// What a seat holds; without one everything there is.
+fn held<'s>(snapshot: &'s Snapshot, seat: Option<&SeatHandle>) -> Vec<&'s Entry> {
+    let entries = snapshot.catalog.entries().iter();
+    entries.filter(|entry| snapshot.catalog.is_visible(seat, entry)).map(AsRef::as_ref).collect()
 }
 
 fn entry_json(entry: &Entry, approvals: &ApprovalSettings, seat: Option<&SeatHandle>) -> Value {
@@ -63,6 +70,7 @@ fn entry_json(entry: &Entry, approvals: &ApprovalSettings, seat: Option<&SeatHan
             sources.insert(name.snake().to_owned(), entry.hints.source(name).to_string().into());
         }
     }
+    let seat = seat.or(entry.seat.as_ref());
     let answer = policy(approvals, entry, seat);
     let by = answer.by.strip_prefix("class ").map_or(&*answer.by, |_| &answer.by);
     let mut row = json!({
@@ -101,12 +109,14 @@ fn rejected_json(rejected: &Rejected) -> Value {
     })
 }
 
-fn as_table(snapshot: &Snapshot) -> String {
-    let entries = snapshot.catalog.entries();
+fn as_table(snapshot: &Snapshot, seat: Option<&SeatHandle>) -> String {
+    let entries = held(snapshot, seat);
+    let width = |entry: &&Entry| text::width(entry.connection.as_str());
+    let server_width = entries.iter().map(width).max().unwrap_or(16).clamp(16, 48);
     let name_width = entries.iter().map(|entry| text::width(&entry.name)).max().unwrap_or(4).clamp(4, 48);
     let mut table = String::new();
     // Writing to a String cannot fail.
-    let _ = writeln!(table, "{:<name_width$}  {:<11}  {:<16}  hints", "name", "class", "server");
+    let _ = writeln!(table, "{:<name_width$}  {:<11}  {:<server_width$}  hints", "name", "class", "server");
     for entry in entries {
         let name = text::visible(&entry.name);
         let name = text::fit(&name, name_width).into_owned();
@@ -120,7 +130,7 @@ fn as_table(snapshot: &Snapshot) -> String {
         for flag in &entry.flags {
             let _ = write!(hints, "  ! {}", flag.as_str().replace('_', " "));
         }
-        let _ = writeln!(table, "{name}{gap}  {:<11}  {:<16}  {hints}", entry.class(), entry.server);
+        let _ = writeln!(table, "{name}{gap}  {:<11}  {:<server_width$}  {hints}", entry.class(), entry.connection);
     }
     for rejected in snapshot.catalog.rejected() {
         let name = rejected.name.as_deref().map_or_else(|| format!("tool {}", rejected.index), str::to_owned);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::expand::{Environment, Template};
 use super::model::{Config, Problem, Server, Transport, Unresolved};
-use crate::ids::{SeatHandle, ServerName};
+use crate::ids::{ConnectionName, SeatHandle};
 use crate::org::Variables;
 use crate::org::env::{Keys, overlay};
 use crate::secret::Secret;
@@ -67,10 +67,10 @@ pub struct Credential {
 }
 
 /// What does not come up because of a reference.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Owner {
-    /// A server, or a seat's own connection to it.
-    Server(ServerName),
+    /// A connection: a server's, or a seat's own to it.
+    Connection(ConnectionName),
     /// A seat's token.
     Seat(SeatHandle),
     /// An operator's token.
@@ -78,19 +78,24 @@ pub enum Owner {
 }
 
 impl Config {
-    /// Every reference that cannot be filled in now, each once, with what it belongs to: of the connections that
+    /// Every reference that cannot be filled in now, once for each that it belongs to: of the connections that
     /// would be started and of the tokens. The document is fine; its owner would not come up.
     pub fn unresolved(&self, environment: &dyn Environment) -> Vec<(Owner, Unresolved)> {
         let mut all = Vec::new();
         for server in self.servers.iter().filter(|server| server.enabled) {
-            let missing = |server: &Server| server.resolve(environment).err().unwrap_or_default();
-            let declared = self.org.agents().filter_map(|seat| seat.credentials_for(&server.name));
-            let problems: Vec<_> = if server.shared {
-                missing(server)
-            } else {
-                declared.flat_map(|declared| missing(&server.for_seat(declared))).collect()
+            let mut look = |name: ConnectionName, server: &Server| {
+                let missing = server.resolve(environment).err().unwrap_or_default().into_iter();
+                all.extend(missing.map(|problem| (Owner::Connection(name.clone()), problem)));
             };
-            all.extend(problems.into_iter().map(|problem| (Owner::Server(server.name.clone()), problem)));
+            if server.shared {
+                look(ConnectionName::shared(&server.name), server);
+                continue;
+            }
+            for seat in self.org.agents() {
+                if let Some(declared) = seat.credentials_for(&server.name) {
+                    look(seat.connection(&server.name), &server.for_seat(declared));
+                }
+            }
         }
         let seats = self.org.seats.iter();
         let seats = seats.filter_map(|seat| Some((Owner::Seat(seat.handle.clone()), seat.token.as_ref()?)));
@@ -101,7 +106,7 @@ impl Config {
             all.extend(problems.into_iter().map(|problem| (owner.clone(), problem)));
         }
         let mut seen = HashSet::new();
-        all.retain(|(_, problem)| seen.insert((problem.path.clone(), problem.variable.clone())));
+        all.retain(|(owner, problem)| seen.insert((owner.clone(), problem.path.clone(), problem.variable.clone())));
         all
     }
 }

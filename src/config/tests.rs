@@ -174,9 +174,9 @@ operators: [ { id: f, token: '${OP}' } ]
     );
     let unresolved = config.unresolved(&environment(&[]));
     let names: Vec<_> = unresolved.iter().map(|(_, one)| &*one.variable).collect();
-    assert_eq!(names, ["A", "BASE", "ONE", "SEAT", "OP"]);
+    assert_eq!(names, ["A", "BASE", "ONE", "BASE", "SEAT", "OP"]);
     let (owner, first) = unresolved.first().unwrap();
-    assert_eq!(*owner, Owner::Server(ServerName::from("a")));
+    assert_eq!(*owner, Owner::Connection("a".into()));
     let shown = super::Diagnostic::from(first).to_string();
     assert_eq!(
         shown,

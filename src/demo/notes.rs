@@ -99,6 +99,25 @@ impl Notes {
         Ok(Answer::Text(format!("appended to {name}")))
     }
 
+    /// What the person said, as a note.
+    fn dictated(&self, said: &Value) -> Result<Answer, String> {
+        match said.get("action").and_then(Value::as_str) {
+            Some("accept") => {}
+            Some("decline") => return Err("the person declined; nothing was written".to_owned()),
+            _ => return Err("nobody answered; nothing was written".to_owned()),
+        }
+        let content = said.get("content").and_then(Value::as_object).ok_or("the answer holds nothing")?;
+        let (name, written) = (text(content, "name")?, text(content, "text")?);
+        let mark = match content.get("kind").and_then(Value::as_str) {
+            Some("list") => "- ",
+            Some("heading") => "# ",
+            _ => "",
+        };
+        let urgent = if content.get("urgent") == Some(&Value::Bool(true)) { " (urgent)" } else { "" };
+        let note = json!({"name": name, "text": format!("{mark}{written}{urgent}\n")});
+        self.write(note.as_object().unwrap_or(content))
+    }
+
     fn delete(&self, arguments: &Map<String, Value>) -> Result<Answer, String> {
         let name = text(arguments, "name")?;
         if arguments.get("confirm") != Some(&Value::Bool(true)) {
@@ -107,6 +126,31 @@ impl Notes {
         fs::remove_file(self.path(name)?).map_err(failed(name))?;
         Ok(Answer::Text(format!("deleted {name}")))
     }
+}
+
+/// What is asked before a note is written.
+fn question() -> Value {
+    let kinds = json!([
+        {"const": "plain", "title": "A line of text"},
+        {"const": "list", "title": "The first item of a list"},
+        {"const": "heading", "title": "A heading"},
+    ]);
+    json!({
+        "message": "What should the new note say?\nIt is written to the demo's folder when you send this.",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "name": {
+                    "type": "string", "title": "Name", "minLength": 1, "maxLength": 64,
+                    "description": "Letters, digits, blanks, - and _.",
+                },
+                "text": {"type": "string", "title": "Text"},
+                "kind": {"type": "string", "title": "Written as", "oneOf": kinds, "default": "plain"},
+                "urgent": {"type": "boolean", "title": "Urgent"},
+            },
+            "required": ["name", "text"],
+        },
+    })
 }
 
 impl Demo for Notes {
@@ -155,6 +199,12 @@ impl Demo for Notes {
                 &[name.clone(), ("line", string("The line."))],
                 hints(false, false, false),
             ),
+            tool(
+                "dictate_note",
+                "Asks the person at the dashboard what to write, and writes it as a new note.",
+                &[],
+                hints(false, false, false),
+            ),
             tool("delete_note", "Deletes a note for good.", &[name, ("confirm", confirm)], hints(false, true, false)),
         ]
     }
@@ -169,6 +219,13 @@ impl Demo for Notes {
             "delete_note" => self.delete(arguments),
             _ => return None,
         }))
+    }
+
+    fn ask(&mut self, tool: &str, said: Option<&Value>) -> Option<Answer> {
+        (tool == "dictate_note").then(|| match said {
+            None => Answer::Ask(question()),
+            Some(said) => settle(self.dictated(said)),
+        })
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) enum Answer {
     Data(String, Value),
     /// The tool's own error.
     Failed(String),
+    /// A question to the person first: the parameters of an `elicitation/create` request.
+    Ask(Value),
 }
 
 /// A demo server.
@@ -47,6 +49,12 @@ pub(super) trait Demo {
 
     /// Runs a tool; `None` when there is none of that name.
     fn call(&mut self, tool: &str, arguments: &Map<String, Value>) -> Option<Answer>;
+
+    /// Runs a tool that asks the person something first. `said` is what came back, once it was asked. `None` when this
+    /// tool asks nothing.
+    fn ask(&mut self, _tool: &str, _said: Option<&Value>) -> Option<Answer> {
+        None
+    }
 }
 
 /// Answers requests until the input ends.
@@ -131,7 +139,7 @@ fn request(demo: &mut dyn Demo, method: &str, params: &Value) -> Result<Value, F
         _ => return Err(Fault::new(-32601, format!("method not found: {}", method.escape_debug()))),
     };
     if stateless && let Some(result) = result.as_object_mut() {
-        result.insert("resultType".to_owned(), "complete".into());
+        result.entry("resultType").or_insert_with(|| "complete".into());
         if method != "tools/call" {
             result.insert("ttlMs".to_owned(), 0.into());
             result.insert("cacheScope".to_owned(), "private".into());
@@ -173,11 +181,21 @@ fn call(demo: &mut dyn Demo, params: &Value) -> Result<Value, Fault> {
         Some(_) => return Err(Fault::new(-32602, "arguments is not an object")),
     };
     let unknown = || Fault::new(-32602, format!("unknown tool: {}", name.escape_debug()));
-    let answer = demo.call(name, arguments).ok_or_else(unknown)?;
+    let said = params.pointer("/inputResponses/form");
+    let answer = demo.ask(name, said).or_else(|| demo.call(name, arguments)).ok_or_else(unknown)?;
+    let offered = params.pointer("/_meta/io.modelcontextprotocol~1clientCapabilities/elicitation").is_some();
     let content = |text: String| json!([{"type": "text", "text": text}]);
     Ok(match answer {
         Answer::Text(text) => json!({"content": content(text), "isError": false}),
         Answer::Data(text, data) => json!({"content": content(text), "structuredContent": data, "isError": false}),
+        Answer::Ask(question) if offered => json!({
+            "resultType": "input_required",
+            "inputRequests": {"form": {"method": "elicitation/create", "params": question}},
+        }),
+        Answer::Ask(_) => {
+            let text = "this tool asks the person at the dashboard, and there is nobody to ask";
+            json!({"content": content(text.to_owned()), "isError": true})
+        }
         Answer::Failed(text) => json!({"content": content(text), "isError": true}),
     })
 }

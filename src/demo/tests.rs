@@ -53,7 +53,7 @@ fn both_eras_are_spoken_by_one_and_the_older_one_by_the_others() {
     assert_eq!(reply["result"]["resultType"], "complete");
     assert_eq!(reply["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "crewlet-demo-notes");
     let list = talk(&mut notes, &[request("tools/list", meta("2026-07-28"))]).remove(0);
-    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 6);
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 7);
     assert_eq!(list["result"]["resultType"], "complete");
     let future = talk(&mut notes, &[request("tools/list", meta("2030-01-01"))]).remove(0);
     assert_eq!(future["error"]["code"], -32022);
@@ -107,6 +107,34 @@ fn notes_are_real_files() {
     call(&mut notes, "delete_note", json!({"name": "welcome", "confirm": true}));
     let mut again = notes::Notes::open(dir.path()).unwrap();
     assert_eq!(call(&mut again, "list_notes", json!({})).0, "shopping");
+}
+
+#[test]
+fn a_note_is_dictated_by_the_person_or_not_at_all() {
+    let (dir, mut notes) = notes();
+    let with = |mut params: Value, more: Value| {
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        request("tools/call", params)
+    };
+    let mut asked = meta("2026-07-28");
+    asked["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({"elicitation": {}});
+    let tool = json!({"name": "dictate_note", "arguments": {}});
+    let alone = talk(&mut notes, &[with(meta("2026-07-28"), tool.clone())]).remove(0);
+    assert_eq!(alone["result"]["isError"], true, "nobody to ask: {alone}");
+    let first = talk(&mut notes, &[with(asked.clone(), tool.clone())]).remove(0);
+    assert_eq!(first["result"]["resultType"], "input_required", "{first}");
+    let question = &first["result"]["inputRequests"]["form"]["params"];
+    crate::tool::elicit::read(&question.to_string(), &crate::secret::Redactor::default()).unwrap();
+    let mut say = |said: Value| {
+        let mut params = tool.clone();
+        params["inputResponses"] = json!({"form": said});
+        talk(&mut notes, &[with(asked.clone(), params)]).remove(0)
+    };
+    assert_eq!(say(json!({"action": "decline"}))["result"]["isError"], true);
+    let content = json!({"name": "idea", "text": "tea", "kind": "list", "urgent": true});
+    let written = say(json!({"action": "accept", "content": content}));
+    assert_eq!(written["result"]["resultType"], "complete", "{written}");
+    assert_eq!(fs::read_to_string(dir.path().join("notes/idea.md")).unwrap(), "- tea (urgent)\n");
 }
 
 #[test]
@@ -192,8 +220,12 @@ fn the_example_configuration_is_clean_and_fits_the_servers() {
     let loaded = crate::config::load(crate::config::DEMO, &crate::config::model::Source::Demo);
     let loaded = loaded.unwrap_or_else(|problems| panic!("{}", crate::config::diagnostic::render(&problems)));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    let names: Vec<_> = loaded.config.servers.iter().map(|server| server.name.as_str().to_owned()).collect();
+    let shared = loaded.config.servers.iter().filter(|server| server.shared);
+    let names: Vec<_> = shared.map(|server| server.name.as_str().to_owned()).collect();
     assert_eq!(names, NAMES);
+    let seats: Vec<_> = loaded.config.org.agents().map(|seat| seat.connection(&"till".into()).to_string()).collect();
+    assert_eq!(seats, ["till::Clerk", "till::Buyer", "till::Writer"]);
+    assert!(loaded.config.org.agents().all(|seat| seat.credentials_for(&"till".into()).is_some()));
     let overridden = |server: &str| -> Vec<String> {
         let server = loaded.config.servers.iter().find(|declared| declared.name.as_str() == server).unwrap();
         server.tool_annotations.iter().map(|block| block.tool.to_string()).collect()

@@ -62,7 +62,7 @@ impl Calls {
     pub(super) fn history(&self, entry: &Entry, arguments: Digest) -> History {
         let mut history = History::default();
         let same_tool = |view: &&Arc<CallView>| {
-            view.server.as_ref() == Some(&entry.server) && view.raw_name.as_ref() == Some(&entry.raw_name)
+            view.connection.as_ref() == Some(&entry.connection) && view.raw_name.as_ref() == Some(&entry.raw_name)
         };
         for view in self.order.iter().filter_map(|id| self.views.get(id)).filter(same_tool) {
             // What the policy or a grant let through, nobody looked at.
@@ -93,7 +93,7 @@ impl Calls {
         let same = |earlier: &&Arc<CallView>| {
             earlier.id != view.id
                 && earlier.caller.seat() == view.caller.seat()
-                && earlier.server.as_ref() == Some(&entry.server)
+                && earlier.connection.as_ref() == Some(&entry.connection)
                 && earlier.raw_name.as_ref() == Some(&entry.raw_name)
                 && view.at.since(earlier.at) <= REPEAT_WITHIN
                 && self.had(earlier, arguments)

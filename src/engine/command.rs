@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ids::{ApprovalId, CallId, ConnectionName, GrantId, SeatHandle};
+use crate::ids::{ApprovalId, CallId, ConnectionName, FormId, GrantId, SeatHandle};
+use crate::tool::elicit::Entered;
 use crate::tool::{Arguments, Digest, Fingerprint};
 
 /// One command.
@@ -20,6 +21,8 @@ pub enum Command {
     /// Decide several questions at once, each bound to what was on the screen. An approval is refused whole when they
     /// are not about one tool of one server, or when one of them has to be typed; a denial may be about any.
     DecideAll(Vec<Shown>, Verdict),
+    /// Answer a server's question. What the form says never changes while it waits, so its number says what was shown.
+    AnswerForm(FormId, FormAnswer),
     /// Take a remembered decision back.
     Revoke(GrantId),
     /// Deny what waits of a seat and refuse its calls until it is released.
@@ -68,6 +71,17 @@ pub enum Verdict {
         /// For the agent; may be empty.
         reason: String,
     },
+}
+
+/// The person's word on a server's question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FormAnswer {
+    /// What was filled in, field by field.
+    Accept(Vec<Entered>),
+    /// No.
+    Decline,
+    /// Neither: the server may ask again.
+    Cancel,
 }
 
 /// What is remembered of a decision, and for how long. Always for one seat (or the person's own calls).

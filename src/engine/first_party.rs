@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::call::Link;
 use super::gate::Dispatch;
 use super::snapshot::Caller;
+use super::status::{Offer, Offers};
 use crate::ids::ConnectionName;
 use crate::tool::catalog::Source;
 
@@ -47,9 +48,20 @@ impl Own {
 
     /// For calls: always up.
     pub(super) fn links(&self) -> impl Iterator<Item = (ConnectionName, Link)> {
-        let link = |source: &Source| {
-            (source.connection.clone(), Link { connection: None, own: Some(self.tools.clone()), down: None })
+        let link = |(place, source): (usize, &Source)| {
+            let link = Link {
+                server: source.server.clone(),
+                owner: None,
+                connection: None,
+                own: Some(self.tools.clone()),
+                down: None,
+                prefix: source.prefix.clone(),
+                place,
+                offers: Offers::default(),
+                versions: [0; Offer::ALL.len()],
+            };
+            (source.connection.clone(), link)
         };
-        self.sources.iter().map(link)
+        self.sources.iter().enumerate().map(link)
     }
 }

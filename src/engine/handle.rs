@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 pub use super::call::hold::{Hold, Stage};
 use super::command::Command;
+pub use super::connection::progress::Progress;
+use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
@@ -126,6 +128,7 @@ pub struct Handle {
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
+    pub(super) library: Library,
 }
 
 impl Handle {
@@ -187,6 +190,11 @@ impl Handle {
     /// The catalog as calls see it, ahead of the snapshot's.
     pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {
         self.catalog.clone()
+    }
+
+    /// What servers offer to be read.
+    pub fn library(&self) -> &Library {
+        &self.library
     }
 
     /// The approval settings as calls see them.

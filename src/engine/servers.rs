@@ -13,9 +13,9 @@ use super::connection::{Connection, ConnectionEvent, Initially};
 use super::launch::{Launched, Needs, Plan};
 use super::ring::Ring;
 use super::snapshot::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
-use super::status::{ConnectionStatus, Era, Failure, PeerFacts};
+use super::status::{ConnectionStatus, Era, Failure, Offer, PeerFacts};
 use crate::clock::Timestamp;
-use crate::ids::{ConnectionName, ServerName};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::tool::catalog::Source;
 use crate::tool::{Catalog, EffectClass, HintOverride, Listing};
 
@@ -32,12 +32,22 @@ const LATENCIES: usize = 64;
 pub(super) struct Declared {
     pub(super) connection: ConnectionName,
     pub(super) server: ServerName,
+    /// The seat whose own it is.
+    pub(super) owner: Option<Owner>,
     pub(super) transport: TransportFacts,
     pub(super) identity: Arc<str>,
     pub(super) prefix: Arc<str>,
     pub(super) overrides: Arc<[(Arc<str>, HintOverride)]>,
     pub(super) credentials: Vec<CredentialView>,
     pub(super) limits: (Duration, Duration),
+}
+
+/// The seat that a connection belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Owner {
+    pub(super) seat: SeatHandle,
+    /// The role's name.
+    pub(super) role: Arc<str>,
 }
 
 /// One connection.
@@ -58,6 +68,8 @@ pub(super) struct Server {
     /// Its tools by class, counted once for each catalog.
     by_class: Option<[usize; 4]>,
     peer: Option<PeerFacts>,
+    /// How often it said that a list other than the tools' changed, by list.
+    changes: [u64; Offer::ALL.len()],
     starts: u32,
     calls: u64,
     latencies: VecDeque<Duration>,
@@ -113,6 +125,7 @@ impl Server {
             status,
             listing: None,
             peer: None,
+            changes: [0; Offer::ALL.len()],
             starts: 0,
             calls: 0,
             latencies: VecDeque::new(),
@@ -219,6 +232,12 @@ impl Server {
                 let known = self.listing.replace(Arc::new(listing)).is_some();
                 Effect::Tools(known)
             }
+            ConnectionEvent::OfferChanged(offer) => {
+                if let Some(count) = self.changes.get_mut(offer as usize) {
+                    *count += 1;
+                }
+                Effect::Status
+            }
             ConnectionEvent::Lines { lines, dropped } => {
                 self.take_lines(lines, dropped);
                 Effect::View
@@ -260,19 +279,31 @@ impl Server {
             ConnectionStatus::Stopping | ConnectionStatus::Stopped => Some("it is stopped".into()),
             ConnectionStatus::Disabled => Some("it is disabled".into()),
         };
-        Link { connection: self.link.clone(), own: None, down }
+        let declared = &self.declared;
+        Link {
+            connection: self.link.clone(),
+            own: None,
+            down,
+            server: declared.server.clone(),
+            owner: declared.owner.as_ref().map(|owner| owner.seat.clone()),
+            prefix: declared.prefix.clone(),
+            place: 0,
+            offers: self.peer.as_ref().map(|peer| peer.offers).unwrap_or_default(),
+            versions: self.changes.map(|changes| changes + u64::from(self.starts)),
+        }
     }
 
-    /// Its tools for the catalog; `None` before the first listing.
+    /// Its tools for the catalog, where it has listed any; `None` when it is on its way out.
     pub(super) fn source(&self) -> Option<Source> {
-        Some(Source {
+        (!matches!(self.after, Some(After::Gone))).then(|| Source {
             server: self.declared.server.clone(),
             connection: self.declared.connection.clone(),
+            seat: self.declared.owner.as_ref().map(|owner| owner.seat.clone()),
             identity: self.declared.identity.clone(),
             prefix: self.declared.prefix.clone(),
             overrides: self.declared.overrides.clone(),
-            listing: self.listing.clone()?,
             first_party: None,
+            listing: self.listing.clone(),
         })
     }
 
@@ -302,6 +333,7 @@ impl Server {
         ServerView {
             connection: self.declared.connection.clone(),
             server: self.declared.server.clone(),
+            seat: self.declared.owner.as_ref().map(|owner| owner.seat.clone()),
             status: self.status.clone(),
             transport: self.declared.transport.clone(),
             peer: self.peer.clone(),
@@ -378,7 +410,7 @@ fn same_switch(before: &Needs, now: &Needs) -> bool {
 /// A connection's tools by class.
 fn count(connection: &ConnectionName, catalog: &Catalog) -> [usize; 4] {
     let mut by_class = [0; 4];
-    for entry in catalog.entries().iter().filter(|entry| entry.connection == *connection) {
+    for entry in catalog.of_connection(connection) {
         let index = EffectClass::ALL.iter().position(|class| *class == entry.class());
         if let Some(count) = index.and_then(|index| by_class.get_mut(index)) {
             *count += 1;
@@ -406,6 +438,7 @@ mod tests {
             connectors: std::collections::HashMap::new(),
             only: None,
             events: tokio::sync::mpsc::channel(1).0,
+            forms: None,
             shutdown: CancellationToken::new(),
         };
         let plan = launcher.plans(&config).remove(0);

@@ -14,16 +14,19 @@ use super::call::{CallEvent, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Connector, NamedEvent};
+use super::core::doors::Doors;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
 use super::first_party::{FirstParty, Own};
+use super::forms::{Asking, Forms, Inbox};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
 use super::handle::{Handle, Reload, Submitted, SurfaceNews};
-pub use super::launch::{Eras, ErasChanged};
+pub use super::launch::{Eras, ErasChanged, Only};
 use super::launch::{Launcher, Plan};
+use super::library::{Library, PromptNames};
 use super::servers::Server;
 use super::snapshot::{LogLevel, LogRecord};
 use crate::config::expand::Environment;
@@ -62,11 +65,11 @@ pub struct Options {
     pub log: mpsc::Receiver<LogRecord>,
     /// How many of them were dropped.
     pub log_dropped: Arc<dyn Fn() -> u64 + Send + Sync>,
-    /// Start only this server.
-    pub only: Option<ServerName>,
+    /// Start only these connections.
+    pub only: Option<Only>,
     /// Variables added to the environment of every child of ours that is the running executable.
     pub own_children: Vec<(Arc<str>, Arc<str>)>,
-    /// In-memory links, by server; tests bring them.
+    /// In-memory links, by server or, for one seat's own connection, by its name; tests bring them.
     pub connectors: HashMap<ServerName, Arc<dyn Connector>>,
     /// Told on the screen once, at the start.
     pub first_notices: Vec<(LogLevel, Arc<str>)>,
@@ -85,6 +88,8 @@ pub struct Kept {
     pub eras_changed: Option<ErasChanged>,
     /// The program's own tools over what is kept.
     pub tools: Option<Arc<dyn FirstParty>>,
+    /// What prompts are called.
+    pub prompts: PromptNames,
 }
 
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
@@ -97,24 +102,25 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
 pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
-    let (inlets, senders) = inlets(&mut options);
+    let (forms, asking) = inbox(options.attendance);
+    let (inlets, senders) = inlets(&mut options, asking);
     let snapshot = first_snapshot(config, options.attendance);
     let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
-    let handle = senders.handle(&outlets);
-    let launcher = launcher(&options, senders.connections, &shutdown);
-    let mut tasks = JoinSet::new();
-    let servers = start_servers(&launcher, config, &options.kept.eras, &mut tasks);
+    let launcher = launcher(&options, (senders.connections.clone(), forms.clone()), &shutdown);
+    let (servers, tasks) = start_servers(&launcher, config, &options.kept.eras);
     let pipeline = Pipeline {
         catalog: outlets.catalog.subscribe(),
         links: outlets.links.subscribe(),
         settings: outlets.settings.subscribe(),
         standing: outlets.standing.subscribe(),
         audit: options.audit,
-        core: senders.call_events,
+        core: senders.call_events.clone(),
         redactor: options.redactor,
         attendance: options.attendance,
         person: options.person,
+        forms,
     };
+    let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -136,6 +142,9 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         exports: Exports::new(options.kept.folder),
         connections: tasks,
         desk: Desk::default(),
+        forms: Forms::default(),
+        stories: JoinSet::new(),
+        refused_forms: Doors::default(),
         grants: Grants::default(),
         pins: options.pins,
         unsaved_pins: false,
@@ -143,15 +152,14 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         running: JoinSet::new(),
         cancels: HashMap::new(),
         tasks: HashMap::new(),
-        doors: super::core::doors::Doors::default(),
+        doors: Doors::default(),
         warned: HashSet::new(),
+        lacking: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),
     };
-    for (level, text) in options.first_notices {
-        core.notice(level, &text);
-    }
+    core.tell_all(&options.first_notices);
     (core, handle)
 }
 
@@ -165,7 +173,16 @@ struct Senders {
     reloads: mpsc::Sender<Reload>,
 }
 
-fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &CancellationToken) -> Launcher {
+/// Where servers' questions are handed in. Servers are told that they may ask only where somebody is there to answer.
+fn inbox(attendance: Attendance) -> (Option<Inbox>, mpsc::Receiver<Asking>) {
+    let (inbox, asking) = Inbox::new();
+    ((attendance == Attendance::Person).then_some(inbox), asking)
+}
+
+/// What connections tell the core by.
+type Ways = (mpsc::Sender<NamedEvent>, Option<Inbox>);
+
+fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationToken) -> Launcher {
     Launcher {
         environment: options.environment.clone(),
         redactor: options.redactor.clone(),
@@ -173,12 +190,13 @@ fn launcher(options: &Options, events: mpsc::Sender<NamedEvent>, shutdown: &Canc
         connectors: options.connectors.clone(),
         only: options.only.clone(),
         events,
+        forms,
         shutdown: shutdown.clone(),
     }
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets) -> Handle {
+    fn handle(&self, outlets: &Outlets, library: Library) -> Handle {
         Handle {
             commands: self.commands.clone(),
             calls: self.calls.clone(),
@@ -187,11 +205,12 @@ impl Senders {
             snapshots: outlets.snapshots.subscribe(),
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
+            library,
         }
     }
 }
 
-fn inlets(options: &mut Options) -> (Inlets, Senders) {
+fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Senders) {
     // What is left behind is a feed that has ended.
     let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
@@ -200,8 +219,17 @@ fn inlets(options: &mut Options) -> (Inlets, Senders) {
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
-    let inlets =
-        Inlets { commands, calls, surface, call_events, connections, reloads, log, audit: options.audit.health() };
+    let inlets = Inlets {
+        commands,
+        calls,
+        surface,
+        call_events,
+        connections,
+        asking,
+        reloads,
+        log,
+        audit: options.audit.health(),
+    };
     let senders = Senders {
         commands: commands_in,
         calls: calls_in,
@@ -213,12 +241,21 @@ fn inlets(options: &mut Options) -> (Inlets, Senders) {
     (inlets, senders)
 }
 
-/// The servers of the configuration, each started as it says.
-fn start_servers(launcher: &Launcher, config: &Config, eras: &Eras, tasks: &mut JoinSet<()>) -> Vec<Server> {
-    let start = |plan: Plan| {
+/// The servers of the configuration, each started as it says, and their supervisors.
+fn start_servers(launcher: &Launcher, config: &Config, eras: &Eras) -> (Vec<Server>, JoinSet<()>) {
+    let mut tasks = JoinSet::new();
+    let mut start = |plan: Plan| {
         let (initially, era) = (plan.initially(), eras.get(&plan.declared.connection).copied());
-        let launched = launcher.launch(plan.clone(), initially, era, tasks);
+        let launched = launcher.launch(plan.clone(), initially, era, &mut tasks);
         Server::new(plan, launched)
     };
-    launcher.plans(config).into_iter().map(start).collect()
+    // What everybody shares comes up first; the order of the list is the configuration's.
+    let mut started: Vec<(usize, Server)> = Vec::new();
+    let (shared, own): (Vec<_>, Vec<_>) =
+        launcher.plans(config).into_iter().enumerate().partition(|(_, plan)| plan.declared.owner.is_none());
+    for (index, plan) in shared.into_iter().chain(own) {
+        started.push((index, start(plan)));
+    }
+    started.sort_by_key(|(index, _)| *index);
+    (started.into_iter().map(|(_, server)| server).collect(), tasks)
 }

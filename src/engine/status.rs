@@ -134,6 +134,47 @@ impl Era {
     }
 }
 
+/// What a server offers beside tools.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Offer {
+    /// Resources, and templates of their URIs.
+    Resources,
+    /// Prompts.
+    Prompts,
+}
+
+impl Offer {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Resources, Self::Prompts];
+
+    /// `resources` or `prompts`: the capability's name, too.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Resources => "resources",
+            Self::Prompts => "prompts",
+        }
+    }
+}
+
+/// What a server says that it offers beside tools.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Offers {
+    /// [`Offer::Resources`].
+    pub resources: bool,
+    /// [`Offer::Prompts`].
+    pub prompts: bool,
+}
+
+impl Offers {
+    /// Whether it offers this.
+    pub const fn has(self, offer: Offer) -> bool {
+        match offer {
+            Offer::Resources => self.resources,
+            Offer::Prompts => self.prompts,
+        }
+    }
+}
+
 /// What the other side said about itself in the handshake. Texts are sanitised and bounded.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PeerFacts {
@@ -145,6 +186,8 @@ pub struct PeerFacts {
     pub name: Option<Arc<str>>,
     /// Its version, where it gives one.
     pub version: Option<Arc<str>>,
+    /// What it says that it offers beside tools.
+    pub offers: Offers,
     /// Process id of the child, for stdio.
     pub pid: Option<u32>,
     /// How long the handshake took, from spawn or connect to the answer.

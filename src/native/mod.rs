@@ -164,10 +164,11 @@ fn source(connection: ConnectionName, offers: impl Fn(&Tool) -> bool) -> Source 
     Source {
         server: ServerName::ours(),
         connection,
+        seat: None,
         identity: "this program".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
-        listing: Arc::new(listing),
+        listing: Some(Arc::new(listing)),
         first_party: Some(Arc::new(delivers)),
     }
 }

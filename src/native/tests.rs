@@ -215,7 +215,8 @@ async fn a_closed_half_names_its_setting_and_the_other_goes_on() {
         .native
         .sources()
         .iter()
-        .map(|source| source.listing.tools.iter().map(|tool| tool.raw_name.to_string()).collect())
+        .map(|source| source.listing.iter().flat_map(|listing| &listing.tools))
+        .map(|tools| tools.map(|tool| tool.raw_name.to_string()).collect())
         .collect();
     assert!(!offered[0].iter().any(|name| name == "list_pages"), "seats are not offered what is closed");
     assert!(offered[1].iter().any(|name| name == "list_pages"), "operators are told which setting closes it");

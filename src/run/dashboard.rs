@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::one_shot::{end, shut_down};
 use super::parts::{self, Parts};
+use super::program::program_for;
 use super::{Document, document, listener};
 use crate::cli::{Exit, Global, complain};
 use crate::engine::connection::reaper;
@@ -57,7 +58,8 @@ pub fn dashboard(global: &Global) -> Exit {
 /// The screen's options, and where to listen.
 type Wanted = (tui::Options, Option<SocketAddr>);
 
-fn open(global: &Global, document: &Document, wanted: Wanted) -> Result<Exit, String> {
+fn open(global: &Global, document: &Document, (options, address): Wanted) -> Result<Exit, String> {
+    let wanted = (tui::Options { program: program_for(global, document)?, ..options }, address);
     let mut parts = Parts::open(global, document, Stderr::Quiet)?;
     // Held until every server is down: a second dashboard would repair what this one still does.
     let _owner = parts.state.own("dashboard").map_err(|held| held.to_string())?;

@@ -18,8 +18,9 @@ use crate::engine::first_party::FirstParty;
 use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
+use crate::engine::library::PromptNames;
 use crate::engine::snapshot::LogLevel;
-use crate::engine::start::{self, Eras, Kept, Options};
+use crate::engine::start::{self, Eras, Kept, Only, Options};
 use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
 use crate::ids::{CallId, ConnectionName, ServerName};
@@ -29,7 +30,10 @@ use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::names::Names;
 
+/// Remembered names of tools, in the state folder.
 const NAMES_FILE: &str = "names.json";
+/// Remembered names of prompts, in the state folder.
+const PROMPTS_FILE: &str = "prompts.json";
 /// Remembered definitions of tools, in the state folder.
 const PINS_FILE: &str = "pins.json";
 /// The longest file of remembered definitions that is read, in bytes.
@@ -135,11 +139,6 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        for server in document.config().servers.iter().filter(|server| !server.shared) {
-            let text =
-                format!("{} is a template (shared: false): connections of seats' own are not started yet", server.name);
-            first_notices.push((LogLevel::Warn, text.into()));
-        }
         let store = Store::new(state.path());
         Ok(Self { state, redactor, logging, audit, store, first_notices })
     }
@@ -149,12 +148,16 @@ impl Parts {
         &mut self,
         document: &Document,
         attendance: Attendance,
-        only: Option<ServerName>,
+        only: Option<Only>,
     ) -> (Handle, JoinHandle<()>) {
         let state = self.state.clone();
         let names = Saver::new({
             let state = state.clone();
-            move |names: &Names| write_names(&state, names)
+            move |names: &Names| write_names(&state, NAMES_FILE, names)
+        });
+        let prompts = Saver::new({
+            let state = state.clone();
+            move |names: &Names| write_names(&state, PROMPTS_FILE, names)
         });
         let eras = Saver::new({
             let state = state.clone();
@@ -177,15 +180,19 @@ impl Parts {
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
             tools: self
                 .native(document)
-                .filter(|_| only.as_ref().is_none_or(is_ours))
+                .filter(|_| only.as_ref().is_none_or(has_ours))
                 .map(|native| native as Arc<dyn FirstParty>),
+            prompts: PromptNames {
+                names: read_names(&state, PROMPTS_FILE),
+                changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
+            },
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
             attendance,
             person: format!("person:{}", user()).into(),
             audit: self.audit.clone(),
-            names: read_names(&self.state),
+            names: read_names(&self.state, NAMES_FILE),
             names_changed: Box::new(move |changed| names.save(changed.clone())),
             pins: self.read_pins(),
             pins_changed: Box::new(move |changed| pins.save(changed.clone())),
@@ -238,8 +245,12 @@ impl Parts {
     }
 }
 
-fn is_ours(server: &ServerName) -> bool {
-    *server == ServerName::ours()
+/// Whether the program's own tools are among what is wanted: every seat holds them.
+fn has_ours(only: &Only) -> bool {
+    match only {
+        Only::Connection(name) => *name == ConnectionName::shared(&ServerName::ours()),
+        Only::HeldBy(_) => true,
+    }
 }
 
 fn write_pins(state: &StateDir, pins: &Pins) {
@@ -266,18 +277,18 @@ fn mended(opened: &Opened) -> Vec<(LogLevel, Arc<str>)> {
     texts.map(|text| (LogLevel::Warn, text.into())).collect()
 }
 
-fn read_names(state: &StateDir) -> Names {
-    let Ok(text) = std::fs::read_to_string(state.file(NAMES_FILE)) else { return Names::default() };
+fn read_names(state: &StateDir, file: &str) -> Names {
+    let Ok(text) = std::fs::read_to_string(state.file(file)) else { return Names::default() };
     serde_json::from_str(&text).unwrap_or_else(|error| {
-        tracing::warn!(file = NAMES_FILE, %error, "names_unreadable");
+        tracing::warn!(file, %error, "names_unreadable");
         Names::default()
     })
 }
 
-fn write_names(state: &StateDir, names: &Names) {
+fn write_names(state: &StateDir, file: &str, names: &Names) {
     let written = serde_json::to_vec_pretty(names).map_err(std::io::Error::from);
-    if let Err(error) = written.and_then(|bytes| state.write_atomic(NAMES_FILE, &bytes)) {
-        tracing::warn!(file = NAMES_FILE, %error, "names_not_written");
+    if let Err(error) = written.and_then(|bytes| state.write_atomic(file, &bytes)) {
+        tracing::warn!(file, %error, "names_not_written");
     }
 }
 

@@ -18,13 +18,15 @@ use tokio_util::sync::CancellationToken;
 use super::Shared;
 use super::admit::Takes;
 use super::envelope::{self, ErrorCode, Id, Meta, json_text};
-use super::live::{Held, Key, Live, Step};
+use super::live::{End, Held, Key, Live, Step};
 use super::party::Party;
+use super::progress::Notices;
 use super::reply::{self, Reply};
 use super::sessions::Session;
+use super::tasks::Tracks;
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy::glob;
-use crate::engine::handle::{CallReport, CallRequest, Consent, Hold};
+use crate::engine::handle::{CallRequest, Consent, Hold, Progress};
 use crate::engine::snapshot::CallPhase;
 use crate::engine::status::Era;
 use crate::tool::{Arguments, Entry};
@@ -48,25 +50,34 @@ pub(super) struct Asker {
     pub(super) party: Party,
     pub(super) session: Arc<Session>,
     pub(super) takes: Takes,
+    pub(super) tasks: Tracks,
 }
 
 /// How messages of one call are written.
 struct Writer {
     id: Id,
     era: Era,
-    progress: Option<Box<str>>,
-    beats: u64,
+    tasks: Tracks,
+    /// Where the client gave a token.
+    notices: Option<Notices>,
+}
+
+/// What a call that is over comes to.
+pub(super) enum Outcome {
+    /// The `result` member, as JSON text.
+    Result(String),
+    /// The seat does not have such a tool any more.
+    Unknown,
 }
 
 /// Answers one `tools/call`.
 pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Reply {
-    let writer = |progress| Writer { id: asker.id.clone(), era: asker.session.era, progress, beats: 0 };
     let Ok(params) = serde_json::from_str::<Params<'_>>(params) else {
         let text = "tools/call takes an object with a name and, optionally, arguments";
         return reply::json(StatusCode::OK, envelope::error(Some(&asker.id), ErrorCode::INVALID_PARAMS, text));
     };
-    let progress = params.meta.and_then(|meta| meta.progress).and_then(Id::of).map(|token| token.as_json().into());
-    let writer = writer(progress);
+    let notices = params.meta.and_then(|meta| meta.progress).and_then(Id::of).map(Notices::new);
+    let writer = Writer { id: asker.id.clone(), era: asker.session.era, tasks: asker.tasks, notices };
     let Some(entry) = shared.shelf.table(&asker.party).find(&params.name).cloned() else {
         record_unknown(shared, &asker, &params.name).await;
         return whole(writer.unknown());
@@ -81,7 +92,13 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
     let settings = shared.handle.settings();
     let longest = longest_hold(&settings, &asker.session.client_name);
     match start(shared, &asker, &writer, &entry, arguments).await {
-        Ok(live) => answer(shared.clone(), asker.takes, writer, Held::new(live, longest)).await,
+        Ok(live) => {
+            let mut held = Box::new(Held::new(live, longest));
+            if writer.notices.is_some() && asker.takes != Takes::Json {
+                held.hear();
+            }
+            answer(shared.clone(), asker.takes, writer, held).await
+        }
         Err(reply) => *reply,
     }
 }
@@ -98,7 +115,7 @@ async fn start(
     let key = Key {
         seat: session.seat.clone(),
         client: session.client_name.clone(),
-        tool: entry.name.clone(),
+        tool: entry.key(),
         arguments: arguments.digest(),
     };
     let id = flight_id(session, &writer.id);
@@ -132,7 +149,7 @@ const ENDING: &str = "the dashboard is ending; nothing was run";
 
 /// Sessions cancel by their own ids. Without sessions ids of several clients may be the same, and nobody cancels by
 /// them: a number of ours stands in.
-fn flight_id(session: &Session, id: &Id) -> Id {
+pub(super) fn flight_id(session: &Session, id: &Id) -> Id {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     if session.era == Era::Legacy {
         return id.clone();
@@ -140,110 +157,146 @@ fn flight_id(session: &Session, id: &Id) -> Id {
     Id::ours(COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
-async fn answer(shared: Arc<Shared>, takes: Takes, mut writer: Writer, mut held: Held) -> Reply {
-    loop {
-        match held.step().await {
-            Step::Beat if takes != Takes::Json => break,
-            Step::Beat => {}
-            end => {
-                return match writer.ended(&shared, held, end) {
-                    Some(message) if takes == Takes::Events => {
-                        reply::events(futures_util::stream::iter([reply::event(&message)]))
-                    }
-                    Some(message) => whole(message),
-                    // Cancelled by the client, which wants no answer any more.
-                    None => reply::empty(StatusCode::ACCEPTED),
-                };
+async fn answer(shared: Arc<Shared>, takes: Takes, mut writer: Writer, mut held: Box<Held>) -> Reply {
+    let first = loop {
+        let step = held.step().await;
+        match writer.next(&shared, held, step) {
+            Next::Event(_, still) if takes == Takes::Json => held = still,
+            Next::Event(event, still) => break (event, still),
+            Next::Last(message) if takes == Takes::Events => {
+                return reply::events(futures_util::stream::iter([reply::event(&message)]));
             }
+            Next::Last(message) => return whole(message),
+            // Cancelled by the client, which wants no answer any more.
+            Next::Nothing => return reply::empty(StatusCode::ACCEPTED),
         }
-    }
-    let first = writer.beat(held.is_asked());
+    };
+    let (first, held) = first;
     let rest = futures_util::stream::unfold(Some((shared, writer, held)), |state| async move {
         let (shared, mut writer, mut held) = state?;
-        match held.step().await {
-            Step::Beat => Some((writer.beat(held.is_asked()), Some((shared, writer, held)))),
-            end => writer.ended(&shared, held, end).map(|message| (reply::event(&message), None)),
+        let step = held.step().await;
+        match writer.next(&shared, held, step) {
+            Next::Event(event, held) => Some((event, Some((shared, writer, held)))),
+            Next::Last(message) => Some((reply::event(&message), None)),
+            Next::Nothing => None,
         }
     });
     reply::events(futures_util::StreamExt::chain(futures_util::stream::iter([first]), rest))
 }
 
+/// What a client gets next.
+enum Next {
+    /// Something on the way; the call goes on.
+    Event(Bytes, Box<Held>),
+    /// The answer.
+    Last(Vec<u8>),
+    /// Nothing any more.
+    Nothing,
+}
+
 impl Writer {
-    /// The last message of a call, where there is one. A call that was left is parked.
-    fn ended(&mut self, shared: &Shared, held: Held, end: Step) -> Option<Vec<u8>> {
-        match end {
-            Step::Over(Some(report)) => Some(self.report(shared, &held.into_live().key, &report)),
-            Step::Over(None) => Some(self.tool_error(ENDING)),
+    /// What a step means for the client. A call that was left is parked, or goes on as a task.
+    fn next(&mut self, shared: &Shared, held: Box<Held>, step: Step) -> Next {
+        match step {
+            Step::Beat | Step::Left if self.tasks == Tracks::Yes && held.is_asked() => self.as_task(shared, held, step),
+            Step::Beat => Next::Event(self.alive(held.is_asked()), held),
+            Step::Said(said) => Next::Event(self.said(&said), held),
+            Step::Over(end) => Next::Last(self.end(shared, &held.into_live().key, &end)),
             Step::Left => {
                 shared.parked.put(held.into_live());
-                Some(self.tool_error(
+                Next::Last(self.tool_error(
                     "waiting for a person; repeat the same call to pick up the decision. Nothing was run yet",
                 ))
             }
-            Step::GivenUp | Step::Beat => None,
+            Step::GivenUp => Next::Nothing,
+        }
+    }
+
+    /// A person is asked, and the client can follow the call as a task.
+    fn as_task(&mut self, shared: &Shared, held: Box<Held>, step: Step) -> Next {
+        match shared.tasks.put(held, shared.handle.settings().wait) {
+            Ok(task) => Next::Last(envelope::result(&self.id, &[task.as_bytes()])),
+            Err(held) => {
+                // There are as many tasks as there may be: this one is held like any other client's.
+                self.tasks = Tracks::No;
+                self.next(shared, held, step)
+            }
         }
     }
 
     /// A sign of life: progress where the client gave a token, else a comment.
-    fn beat(&mut self, asked: bool) -> Bytes {
+    fn alive(&mut self, asked: bool) -> Bytes {
         let what = if asked { "waiting for approval" } else { "running" };
-        self.beats += 1;
-        match &self.progress {
-            Some(token) => {
-                let params = format!(r#"{{"progressToken":{token},"progress":{},"message":"{what}"}}"#, self.beats);
-                reply::event(&envelope::notification("notifications/progress", Some(&params)))
-            }
-            None => reply::comment(what),
-        }
+        let notice = self.notices.as_mut().and_then(|notices| notices.alive(what));
+        notice.map_or_else(|| reply::comment(what), |notice| reply::event(&notice))
+    }
+
+    /// What the server says of the call.
+    fn said(&mut self, said: &Progress) -> Bytes {
+        let notice = self.notices.as_mut().and_then(|notices| notices.said(said));
+        notice.map_or_else(|| reply::comment("running"), |notice| reply::event(&notice))
     }
 
     fn unknown(&self) -> Vec<u8> {
-        envelope::error(Some(&self.id), ErrorCode::INVALID_PARAMS, "unknown tool: list the tools for what there is")
+        envelope::error(Some(&self.id), ErrorCode::INVALID_PARAMS, UNKNOWN_TOOL)
     }
 
     fn tool_error(&self, text: &str) -> Vec<u8> {
-        self.result(&[json!({"type": "text", "text": text})], None, true)
+        envelope::result(&self.id, &[tool_error(self.era, text).as_bytes()])
     }
 
-    fn report(&self, shared: &Shared, key: &Key, report: &CallReport) -> Vec<u8> {
-        if let Some(output) = &report.output {
-            if let Some(note) = &report.note {
-                // What a person changed is said first: the result is not of what was asked for.
-                let mut content = vec![json!({"type": "text", "text": &**note})];
-                content.extend(output.content.iter().cloned());
-                return self.result(&content, output.structured.as_ref(), output.is_error);
-            }
-            return self.result(&output.content, output.structured.as_ref(), output.is_error);
-        }
-        let gone = || shared.handle.catalog().borrow().find(&key.tool).is_none();
-        match &report.phase {
-            // Taken away between our look and the engine's.
-            CallPhase::Refused { .. } if gone() => self.unknown(),
-            _ => self.tool_error(&report.message),
+    fn end(&self, shared: &Shared, key: &Key, end: &End) -> Vec<u8> {
+        match outcome(shared, self.era, key, end) {
+            Outcome::Result(result) => envelope::result(&self.id, &[result.as_bytes()]),
+            Outcome::Unknown => self.unknown(),
         }
     }
+}
 
-    fn result(&self, content: &[Value], structured: Option<&Value>, is_error: bool) -> Vec<u8> {
-        #[derive(Serialize)]
-        #[serde(rename_all = "camelCase")]
-        struct CallResult<'r> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            result_type: Option<&'static str>,
-            content: &'r [Value],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            structured_content: Option<&'r Value>,
-            is_error: bool,
+/// The name is not in the seat's list; the same words for every reason.
+pub(super) const UNKNOWN_TOOL: &str = "unknown tool: list the tools for what there is";
+
+/// What a call comes to.
+pub(super) fn outcome(shared: &Shared, era: Era, key: &Key, end: &End) -> Outcome {
+    let Some(report) = &end.0 else { return Outcome::Result(tool_error(era, ENDING)) };
+    let gone = || shared.handle.catalog().borrow().get(&key.tool).is_none();
+    Outcome::Result(match (&report.output, &report.phase) {
+        (Some(output), _) => {
+            // What a person changed is said first: the result is not of what was asked for.
+            let note = report.note.as_deref().map(|note| json!({"type": "text", "text": note}));
+            let linked = super::library::linked(shared, &key.tool, &output.content);
+            let content: Vec<&Value> = note.iter().chain(linked.iter()).collect();
+            result(era, &content, output.structured.as_ref(), output.is_error)
         }
-        let modern = self.era == Era::Modern;
-        let result = CallResult {
-            result_type: modern.then_some("complete"),
-            content,
-            // Earlier revisions know objects only; the blocks say the same in text.
-            structured_content: structured.filter(|value| modern || value.is_object()),
-            is_error,
-        };
-        envelope::result(&self.id, &[json_text(&result).as_bytes()])
+        // Taken away between our look and the engine's.
+        (None, CallPhase::Refused { .. }) if gone() => return Outcome::Unknown,
+        (None, _) => tool_error(era, &report.message),
+    })
+}
+
+fn tool_error(era: Era, text: &str) -> String {
+    result(era, &[&json!({"type": "text", "text": text})], None, true)
+}
+
+fn result(era: Era, content: &[&Value], structured: Option<&Value>, is_error: bool) -> String {
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct CallResult<'r> {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result_type: Option<&'static str>,
+        content: &'r [&'r Value],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        structured_content: Option<&'r Value>,
+        is_error: bool,
     }
+    let modern = era == Era::Modern;
+    json_text(&CallResult {
+        result_type: modern.then_some("complete"),
+        content,
+        // Earlier revisions know objects only; the blocks say the same in text.
+        structured_content: structured.filter(|value| modern || value.is_object()),
+        is_error,
+    })
 }
 
 fn whole(message: Vec<u8>) -> Reply {
@@ -256,16 +309,17 @@ fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
     own.unwrap_or(settings.hold).min(settings.wait)
 }
 
-/// Leaves a record of a call of a name that exists nowhere; floods are counted only.
+/// Leaves a record of a call of a name that this seat does not have; floods are counted only.
 async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
     shared.metrics.unknown_tools.fetch_add(1, Ordering::Relaxed);
-    let shown = crate::text::fit(&crate::text::visible(name), 80).into_owned();
+    let clean = shared.redactor.redact(name);
+    let shown = crate::text::fit(&crate::text::visible(&clean), 80).into_owned();
     let asked = asker.session.unknown_tools.fetch_add(1, Ordering::Relaxed);
     if asked >= RECORDED_UNKNOWN {
         return;
     }
     tracing::warn!(tool_name = %shown, agent_id = %asker.session.seat, "tool_unknown");
-    let exists = |name: &str| shared.handle.catalog().borrow().find(name).is_some();
+    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.party.holder), name).is_some();
     if !exists(name) && !exists(&shown) {
         let cancel = CancellationToken::new();
         // Whatever the name should come to mean by then, nothing runs.

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::secret::Redactor;
+
 /// The stateless revision that is served.
 pub(super) const MODERN: &str = "2026-07-28";
 /// The revisions with sessions that are served, newest first.
@@ -136,6 +138,12 @@ pub(super) struct Client {
 }
 
 impl Client {
+    /// The same without secrets. Names are cut later, so that no part of one is left over at the cut.
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        let clean = |text: &str| redactor.redact(text).into_owned();
+        Self { name: clean(&self.name), version: clean(&self.version) }
+    }
+
     /// `inspector 0.9`, made fit to be shown; bounded.
     pub(super) fn shown(&self) -> String {
         let name = if self.name.trim().is_empty() { "unnamed client" } else { self.name.trim() };
@@ -154,9 +162,13 @@ impl ErrorCode {
     pub(super) const NO_METHOD: Self = Self(-32601);
     pub(super) const INVALID_PARAMS: Self = Self(-32602);
     pub(super) const INTERNAL: Self = Self(-32603);
+    /// No such resource; in the era without sessions that is [`Self::INVALID_PARAMS`].
+    pub(super) const NO_RESOURCE: Self = Self(-32002);
     /// No session, or none any more.
     pub(super) const SESSION: Self = Self(-32000);
     pub(super) const HEADER_MISMATCH: Self = Self(-32020);
+    /// The client did not declare what the request needs.
+    pub(super) const MISSING_CAPABILITY: Self = Self(-32021);
     pub(super) const UNSUPPORTED_VERSION: Self = Self(-32022);
 }
 
@@ -171,6 +183,11 @@ pub(super) fn error_with(id: Option<&Id>, code: ErrorCode, message: &str, data: 
     let data = data.map(|data| format!(",\"data\":{data}")).unwrap_or_default();
     let message = quoted(message);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":{message}{data}}}}}"#, code.0).into_bytes()
+}
+
+/// The `error` member alone, as JSON text.
+pub(super) fn error_object(code: ErrorCode, message: &str) -> String {
+    format!(r#"{{"code":{},"message":{}}}"#, code.0, quoted(message))
 }
 
 /// An answer around a result that is JSON text already, given in parts.

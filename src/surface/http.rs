@@ -152,7 +152,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         (Route::Tool(..), _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "POST\n"),
         (Route::Metrics, &Method::GET) => {
             let snapshot = shared.handle.snapshot();
-            let text = shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count());
+            let text =
+                shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count(), shared.tasks.count());
             reply::text(StatusCode::OK, text)
         }
         (Route::Tools(_) | Route::Metrics, _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "GET\n"),
@@ -230,5 +231,19 @@ async fn read(body: Incoming) -> Result<Bytes, Reply> {
         }
         Ok(Err(_)) => Err(reply::empty(StatusCode::BAD_REQUEST)),
         Err(_) => Err(reply::empty(StatusCode::REQUEST_TIMEOUT)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn accepted_sockets_send_small_answers_at_once() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (socket, _place) = accept(&listener, &Arc::new(Semaphore::new(1))).await.unwrap();
+        assert!(socket.nodelay().unwrap());
+        drop(client);
     }
 }

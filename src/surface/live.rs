@@ -8,23 +8,23 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::envelope::Id;
 use super::sessions::Session;
-use crate::engine::handle::{CallReport, Hold, Stage};
+use crate::engine::handle::{CallReport, Hold, Progress, Stage};
 use crate::engine::snapshot::Withdrawal;
 use crate::ids::SeatHandle;
-use crate::tool::Digest;
+use crate::tool::{Digest, ToolKey};
 
 /// The longest silence while a call waits.
 const BEAT: Duration = Duration::from_secs(10);
 /// A call that is not over this soon is answered by a stream, where the client takes one.
 const SOON: Duration = Duration::from_secs(2);
 /// How long a parked call is kept beyond the time that a question waits.
-const KEPT: Duration = Duration::from_secs(300);
+pub(super) const KEPT: Duration = Duration::from_secs(300);
 /// Most parked calls of one key.
 const MOST_ALIKE: usize = 16;
 /// Most parked calls.
@@ -36,7 +36,7 @@ const MOST: usize = 512;
 pub(super) struct Key {
     pub(super) seat: SeatHandle,
     pub(super) client: Arc<str>,
-    pub(super) tool: Arc<str>,
+    pub(super) tool: ToolKey,
     pub(super) arguments: Digest,
 }
 
@@ -53,15 +53,21 @@ pub(super) struct Live {
     over: bool,
 }
 
+/// How a call ended; without a report the engine ended before it did.
+#[derive(Debug)]
+pub(super) struct End(pub(super) Option<Box<CallReport>>);
+
 /// What happened next to a call.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// It ended; `None` when the engine ended before it.
-    Over(Option<Box<CallReport>>),
+    /// It ended.
+    Over(End),
     /// The caller cancelled it, or its session ended.
     GivenUp,
     /// The caller has been held for as long as it may be, and left.
     Left,
+    /// The server says how far it is.
+    Said(Progress),
     /// Nothing; the caller should hear a sign of life.
     Beat,
 }
@@ -88,7 +94,19 @@ impl Live {
         self
     }
 
-    fn count(&mut self, waits: bool) {
+    /// How it ended, once it has, and then no second time.
+    pub(super) fn settled(&mut self) -> Option<End> {
+        let report = match self.report.try_recv() {
+            Ok(report) => Some(Box::new(report)),
+            Err(oneshot::error::TryRecvError::Closed) => None,
+            Err(oneshot::error::TryRecvError::Empty) => return None,
+        };
+        self.over = true;
+        Some(End(report))
+    }
+
+    /// Whether it waits for a person; the screen's list follows.
+    pub(super) fn count(&mut self, waits: bool) {
         if waits != self.counted {
             self.counted = waits;
             if waits {
@@ -119,11 +137,29 @@ pub(super) struct Held {
     longest: Duration,
     asked: Option<Instant>,
     beat: Instant,
+    hearing: Option<watch::Receiver<Option<Progress>>>,
+    ended: Option<End>,
 }
 
 impl Held {
     pub(super) fn new(live: Live, longest: Duration) -> Self {
-        Self { live, longest, asked: None, beat: Instant::now() + SOON }
+        let beat = Instant::now() + SOON;
+        Self { live, longest, asked: None, beat, hearing: None, ended: None }
+    }
+
+    /// From now on what the server says of progress is heard, too.
+    pub(super) fn hear(&mut self) {
+        self.hearing = Some(self.live.hold.progress());
+    }
+
+    /// Whose call it is.
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.live.session
+    }
+
+    /// How long its caller is held while a person is asked.
+    pub(super) fn longest(&self) -> Duration {
+        self.longest
     }
 
     /// True while a person is asked.
@@ -133,6 +169,9 @@ impl Held {
 
     /// Waits for the next thing. The first beat comes early: as soon as a person is asked, or after two seconds.
     pub(super) async fn step(&mut self) -> Step {
+        if let Some(report) = self.ended.take() {
+            return Step::Over(report);
+        }
         loop {
             let stage = self.live.hold.stage();
             match (stage, self.asked) {
@@ -152,10 +191,18 @@ impl Held {
                 biased;
                 report = &mut self.live.report => {
                     self.live.over = true;
-                    return Step::Over(report.ok().map(Box::new));
+                    let report = End(report.ok().map(Box::new));
+                    // What was said last is heard before the end.
+                    let Some(said) = self.unheard() else { return Step::Over(report) };
+                    self.ended = Some(report);
+                    return Step::Said(said);
                 }
                 () = self.live.cancel.cancelled() => return Step::GivenUp,
                 () = self.live.hold.leaves(stage) => {}
+                Some(said) = heard(&mut self.hearing) => {
+                    self.beat = Instant::now() + BEAT;
+                    return Step::Said(said);
+                }
                 () = tokio::time::sleep_until(until), if self.asked.is_some() => {
                     if self.live.hold.leave() {
                         return Step::Left;
@@ -172,9 +219,26 @@ impl Held {
         }
     }
 
+    fn unheard(&mut self) -> Option<Progress> {
+        let said = self.hearing.as_mut()?.borrow_and_update();
+        said.has_changed().then(|| said.clone()).flatten()
+    }
+
     /// The call, once its caller has left.
     pub(super) fn into_live(self) -> Live {
         self.live
+    }
+}
+
+/// Waits for something to be heard. `None` when nobody listens, or when nobody can say anything any more.
+async fn heard(hearing: &mut Option<watch::Receiver<Option<Progress>>>) -> Option<Progress> {
+    let hearing = hearing.as_mut()?;
+    loop {
+        hearing.changed().await.ok()?;
+        let said = hearing.borrow_and_update().clone();
+        if said.is_some() {
+            return said;
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! One MCP endpoint, a seat's or an operator's, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
 //!
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
-//! same path. Resources and prompts are not offered, so they are not declared.
+//! same path. Resources and prompts are answered by [`super::library`].
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +12,7 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::admit::{self, Takes};
 use super::call::{self, Asker};
@@ -18,7 +20,11 @@ use super::envelope::{self, Client, Common, ErrorCode, Id, Kind, LEGACY, MODERN,
 use super::party::{Party, Role};
 use super::reply::{self, Reply};
 use super::sessions::Session;
-use super::{Shared, connector, listen};
+use super::tasks::Tracks;
+use super::{Shared, connector, library, listen, tasks};
+use crate::engine::status::Era;
+use crate::org::Seat;
+use crate::tool::mirror::{self, Mirrored};
 
 /// The header that names a session.
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -69,9 +75,10 @@ impl Call<'_> {
                 if let Some(problem) = self.unlike(&id, method, &meta, &message) {
                     return problem;
                 }
-                let client = meta.client.unwrap_or_default();
+                let tasks = Tracks::of(&meta);
+                let client = meta.client.unwrap_or_default().redacted(&self.shared.redactor);
                 let session = self.shared.sessions.client(&self.party.holder, &client);
-                self.modern(method, self.asker(id, session, takes), &message).await
+                self.modern(method, Asker { tasks, ..self.asker(id, session, takes) }, &message).await
             }
             Kind::Request(id, method) => match self.session() {
                 Ok(session) => self.legacy(method, self.asker(id, session, takes), &message).await,
@@ -138,14 +145,15 @@ impl Call<'_> {
             let text = "initialize takes protocolVersion, capabilities and clientInfo";
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         };
-        let Some(session) = self.shared.sessions.open(&self.party.holder, &params.client_info) else {
+        let client = params.client_info.redacted(&self.shared.redactor);
+        let Some(session) = self.shared.sessions.open(&self.party.holder, &client) else {
             let text = "this seat has as many sessions as it may, and all are busy; end one first";
             return reply::json(StatusCode::SERVICE_UNAVAILABLE, envelope::error(Some(id), ErrorCode::INTERNAL, text));
         };
         tracing::info!(seat = %self.party.holder, session = %session.short, client = %session.client, "session_opened");
         let result = json!({
             "protocolVersion": negotiate(&params.protocol_version),
-            "capabilities": {"tools": {"listChanged": true}},
+            "capabilities": self.party.capabilities(Era::Legacy),
             "serverInfo": self.party.server_info(),
             "instructions": self.party.instructions(),
         });
@@ -158,7 +166,7 @@ impl Call<'_> {
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {
-        Asker { id, party: self.party.clone(), session, takes }
+        Asker { id, party: self.party.clone(), session, takes, tasks: Tracks::No }
     }
 
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
@@ -166,7 +174,10 @@ impl Call<'_> {
             "tools/call" => self.call(asker, message).await,
             "tools/list" => self.list(&asker.id, b"}", message),
             "ping" => reply::json(StatusCode::OK, envelope::result(&asker.id, &[b"{}"])),
-            _ => reply::json(StatusCode::OK, no_method(&asker.id)),
+            _ => match (library::Method::of(method), self.party.as_seat()) {
+                (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
+                _ => reply::json(StatusCode::OK, no_method(&asker.id)),
+            },
         }
     }
 
@@ -180,7 +191,7 @@ impl Call<'_> {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
-                    "capabilities": {"tools": {"listChanged": true}},
+                    "capabilities": self.party.capabilities(Era::Modern),
                     "instructions": self.party.instructions(),
                     "ttlMs": 0,
                     "cacheScope": "private",
@@ -189,16 +200,27 @@ impl Call<'_> {
                 reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
             }
             "subscriptions/listen" => listen::for_client(self.shared, asker, message),
-            _ => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
+            method if self.party.has_tasks() && tasks::METHODS.contains(&method) => {
+                tasks::answer(self.shared, &asker, method, message)
+            }
+            _ => match (library::Method::of(method), self.party.as_seat()) {
+                (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
+                _ => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
+            },
         }
     }
 
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
-        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+        let params = message.params.map_or("{}", RawValue::get);
         match &self.party.role {
             Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
             Role::Seat(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
         }
+    }
+
+    async fn read(&self, asker: (Asker, &Arc<Seat>), method: library::Method, message: &Message<'_>) -> Reply {
+        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+        library::answer(self.shared, asker, method, params).await
     }
 
     fn list(&self, id: &Id, rest: &[u8], message: &Message<'_>) -> Reply {
@@ -220,10 +242,6 @@ impl Call<'_> {
     /// What is wrong with a request of the era without sessions: revision, method and name stand in head and body,
     /// and have to be the same.
     fn unlike(&self, id: &Id, method: &str, meta: &envelope::Meta<'_>, message: &Message<'_>) -> Option<Reply> {
-        #[derive(Deserialize)]
-        struct Named {
-            name: String,
-        }
         let bad = |code, text: &str| Some(reply::json(StatusCode::BAD_REQUEST, envelope::error(Some(id), code, text)));
         let (Some(version), Some(_)) = (&meta.version, meta.capabilities) else {
             let text = "params._meta must hold io.modelcontextprotocol/protocolVersion and clientCapabilities";
@@ -241,13 +259,51 @@ impl Call<'_> {
         if admit::single(self.headers, &METHOD) != Some(method) {
             return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Method is not the method of the body");
         }
-        if method == "tools/call"
-            && let Ok(named) = message.params::<Named>()
-            && admit::single(self.headers, &NAME).and_then(listen::decoded).as_deref() != Some(named.name.as_str())
-        {
-            return bad(ErrorCode::HEADER_MISMATCH, "Mcp-Name is not the tool's name of the body");
+        self.misnamed(method, message).and_then(|text| bad(ErrorCode::HEADER_MISMATCH, &text))
+    }
+
+    /// What the headers say otherwise than the body about what is meant, and about the arguments that a tool wants
+    /// repeated.
+    fn misnamed(&self, method: &str, message: &Message<'_>) -> Option<String> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Named<'b> {
+            #[serde(borrow, default)]
+            name: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            uri: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            task_id: Option<Cow<'b, str>>,
+            #[serde(borrow, default)]
+            arguments: Option<&'b RawValue>,
         }
-        None
+        let named = message.params::<Named<'_>>().ok()?;
+        let (name, what) = match method {
+            "tools/call" | "prompts/get" => (named.name, "the name"),
+            "resources/read" => (named.uri, "the uri"),
+            method => (named.task_id.filter(|_| tasks::METHODS.contains(&method)), "the task's id"),
+        };
+        let name = name?;
+        if admit::single(self.headers, &NAME).and_then(mirror::decoded).as_deref() != Some(&*name) {
+            return Some(format!("Mcp-Name is not {what} of the body"));
+        }
+        if method != "tools/call" {
+            return None;
+        }
+        let arguments = named.arguments.map_or("{}", RawValue::get);
+        let table = self.shared.shelf.table(self.party);
+        let wrong = table.mirrored(&name).iter().find(|marked| !self.agrees(marked, arguments))?;
+        Some(format!("{} is not what the arguments hold; list the tools for what to repeat", wrong.header))
+    }
+
+    fn agrees(&self, marked: &Mirrored, arguments: &str) -> bool {
+        let mut values = self.headers.get_all(&marked.header).iter();
+        match (values.next().map(HeaderValue::to_str), values.next()) {
+            (None, _) => marked.agrees(None, arguments),
+            (Some(Ok(value)), None) => marked.agrees(Some(value), arguments),
+            // Twice, or with characters that no header of this kind may hold.
+            _ => false,
+        }
     }
 }
 
@@ -271,7 +327,7 @@ pub(super) fn cancelled_id(message: &Message<'_>) -> Option<Id> {
     #[serde(rename_all = "camelCase")]
     struct Cancelled<'b> {
         #[serde(borrow)]
-        request_id: &'b serde_json::value::RawValue,
+        request_id: &'b RawValue,
     }
     message.params::<Cancelled<'_>>().ok().and_then(|cancelled| Id::of(cancelled.request_id))
 }

@@ -13,13 +13,14 @@ pub(super) struct Metrics {
     pub(super) unauthorised: AtomicU64,
     pub(super) lists: AtomicU64,
     pub(super) calls: AtomicU64,
+    pub(super) reads: AtomicU64,
     pub(super) refused: AtomicU64,
     pub(super) unknown_tools: AtomicU64,
 }
 
 impl Metrics {
-    /// All figures; `sessions` and `parked` are counted by their owners.
-    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize) -> String {
+    /// All figures; `sessions`, `parked` and `tasks` are counted by their owners.
+    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize, tasks: usize) -> String {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let ready = snapshot.servers.iter().filter(|server| server.status.is_ready()).count();
         let server_calls: u64 = snapshot.servers.iter().map(|server| server.calls).sum();
@@ -30,12 +31,14 @@ impl Metrics {
             ("http_unauthorised_total", "counter", "requests refused for their token", of(&self.unauthorised)),
             ("tool_lists_total", "counter", "tool lists given out", of(&self.lists)),
             ("tool_calls_total", "counter", "calls that agents made", of(&self.calls)),
+            ("reads_total", "counter", "lists and reads of resources and prompts", of(&self.reads)),
             ("tool_arguments_refused_total", "counter", "calls refused for their arguments", of(&self.refused)),
             ("tool_unknown_total", "counter", "calls of names that the seat does not have", of(&self.unknown_tools)),
             ("server_calls_total", "counter", "calls that were sent to servers", server_calls),
             ("sessions", "gauge", "agents that use the surfaces", gauge(sessions)),
             ("approvals_waiting", "gauge", "calls that wait for a person", gauge(snapshot.approvals.len())),
             ("calls_parked", "gauge", "calls whose caller left while a person is asked", gauge(parked)),
+            ("tasks", "gauge", "calls that their clients follow as tasks, finished ones included", gauge(tasks)),
             ("servers", "gauge", "connections", gauge(snapshot.servers.len())),
             ("servers_ready", "gauge", "connections that are up", gauge(ready)),
             ("tools", "gauge", "tools in the catalogue", gauge(snapshot.catalog.entries().len())),

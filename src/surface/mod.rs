@@ -11,15 +11,19 @@ mod call;
 mod connector;
 mod envelope;
 mod http;
+mod library;
 mod listen;
 mod live;
 mod mcp;
 mod metrics;
 mod party;
+mod patient;
+mod progress;
 pub mod relay;
 mod reply;
 mod sessions;
 mod shelf;
+mod tasks;
 pub mod tokens;
 
 use std::net::SocketAddr;
@@ -44,6 +48,7 @@ use live::Parked;
 use metrics::Metrics;
 use sessions::Sessions;
 use shelf::Shelf;
+use tasks::Tasks;
 use tokens::{TokenError, Tokens};
 
 /// How often tokens, idle sessions and parked calls are looked at when nobody asks for anything.
@@ -77,7 +82,7 @@ pub struct Options<'o> {
     pub state: &'o StateDir,
     /// Where `${VAR}` comes from.
     pub environment: &'o dyn Environment,
-    /// Learns the tokens.
+    /// Learns the tokens, and cleans what clients call themselves.
     pub redactor: &'o Redactor,
     /// Who may use the operator surface and the connector.
     pub operators: &'o [Operator],
@@ -101,6 +106,7 @@ pub(crate) struct Shared {
     shelf: Shelf,
     sessions: Sessions,
     parked: Parked,
+    tasks: Tasks,
     metrics: Metrics,
     seats: Vec<Arc<Seat>>,
     badges: Badges,
@@ -136,6 +142,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shelf: Shelf::new(handle.catalog()),
         sessions: Sessions::default(),
         parked: Parked::default(),
+        tasks: Tasks::default(),
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
         badges,
@@ -187,6 +194,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener) {
     views.abort();
     shared.sessions.close_all();
     shared.parked.sweep(Duration::ZERO);
+    shared.tasks.sweep(&shared);
 }
 
 /// What has to happen when nobody asks for anything: a rotated token ends its sessions, the idle end, what nobody
@@ -202,6 +210,7 @@ async fn keep_house(shared: Arc<Shared>) {
         }
         shared.sessions.close_idle();
         shared.parked.sweep(shared.handle.settings().wait);
+        shared.tasks.sweep(&shared);
     }
 }
 

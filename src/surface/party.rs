@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::{library, tasks};
+use crate::engine::status::Era;
 use crate::ids::SeatHandle;
 use crate::native::Badge;
 use crate::org::Seat;
@@ -39,6 +41,37 @@ impl Party {
     pub(super) fn connector(badge: &Arc<Badge>) -> Self {
         // Not the operator's: sessions of the one surface are none of the other.
         Self { holder: SeatHandle::new(format!("connector:{}", badge.id)), role: Role::Connector(badge.clone()) }
+    }
+
+    /// The seat, if it is one: only seats have resources and prompts.
+    pub(super) const fn as_seat(&self) -> Option<&Arc<Seat>> {
+        match &self.role {
+            Role::Seat(seat) => Some(seat),
+            Role::Operator(_) | Role::Connector(_) => None,
+        }
+    }
+
+    /// Whether its calls can wait for a person, and so become tasks.
+    pub(super) const fn has_tasks(&self) -> bool {
+        !matches!(self.role, Role::Connector(_))
+    }
+
+    /// What is declared to its clients.
+    pub(super) fn capabilities(&self, era: Era) -> Value {
+        let mut all = match self.role {
+            Role::Seat(_) => library::capabilities(),
+            Role::Operator(_) | Role::Connector(_) => json!({"tools": {"listChanged": true}}),
+        };
+        if let (Era::Modern, true, Some(all)) = (era, self.has_tasks(), all.as_object_mut()) {
+            all.insert("extensions".to_owned(), json!({tasks::EXTENSION: {}}));
+        }
+        all
+    }
+
+    /// The lists that its clients can hear changes of.
+    pub(super) fn lists(&self) -> &'static [(&'static str, &'static str)] {
+        let (tools, _) = library::LISTS.split_at(1);
+        if self.as_seat().is_some() { &library::LISTS } else { tools }
     }
 
     /// Who we are to a client of this endpoint.

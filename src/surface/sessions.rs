@@ -102,6 +102,11 @@ impl Session {
     pub(super) fn begin(&self, id: &Id, cancel: &CancellationToken, hold: &Hold) -> bool {
         self.calls.fetch_add(1, Ordering::Relaxed);
         self.changed();
+        self.enlist(id, cancel, hold)
+    }
+
+    /// The same for a request that is no call.
+    pub(super) fn enlist(&self, id: &Id, cancel: &CancellationToken, hold: &Hold) -> bool {
         let mut in_flight = lock(&self.in_flight);
         if in_flight.contains_key(id) {
             return false;
@@ -285,8 +290,8 @@ fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec
     !goes
 }
 
-/// 128 random bits in hexadecimal digits.
-fn fresh_id() -> Option<Arc<str>> {
+/// 128 random bits in hexadecimal digits: an id that nobody can guess.
+pub(super) fn fresh_id() -> Option<Arc<str>> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(format!("{:032x}", u128::from_le_bytes(bytes)).into())

@@ -1,6 +1,6 @@
 //! What each seat and each operator is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
 //!
-//! A table is written out once for each catalog and kept as bytes; seats that hold the same tools share one. The
+//! A table is written out when a seat's tools change and kept as bytes; seats without tools of their own share one. The
 //! names in it are the exposed ones, and what is not in a seat's table does not exist for it.
 
 use std::collections::HashMap;
@@ -12,24 +12,31 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::party::{Party, Role};
-use crate::ids::ConnectionName;
+use crate::ids::SeatHandle;
 use crate::native::connector;
-use crate::org::Seat;
-use crate::tool::entry::Origin;
+use crate::tool::mirror::{self, Mirrored};
 use crate::tool::{Catalog, Entry, Flag};
 
 /// The tools of one seat.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
     /// The JSON array of the listing.
     pub(super) json: Bytes,
+    entries: Vec<Arc<Entry>>,
     by_exposed: HashMap<Arc<str>, Arc<Entry>>,
+    /// Only tools that mark arguments.
+    mirrored: HashMap<Arc<str>, Vec<Mirrored>>,
 }
 
 impl Table {
     /// The tool with this exposed name.
     pub(super) fn find(&self, exposed: &str) -> Option<&Arc<Entry>> {
         self.by_exposed.get(exposed)
+    }
+
+    /// The arguments that clients of the era without sessions repeat among the headers of a call.
+    pub(super) fn mirrored(&self, exposed: &str) -> &[Mirrored] {
+        self.mirrored.get(exposed).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -43,16 +50,17 @@ pub(super) struct Shelf {
 #[derive(Default)]
 struct Built {
     catalog: Arc<Catalog>,
-    /// By the seat's own connections that the catalog holds.
-    tables: HashMap<Vec<ConnectionName>, Arc<Table>>,
-    operators: Option<Arc<Table>>,
+    /// By the seat or operator, where it sees something else than what seats share.
+    tables: HashMap<Option<SeatHandle>, Arc<Table>>,
+    /// The tables of the catalog before, as far as nobody asked for them yet.
+    before: HashMap<Option<SeatHandle>, Arc<Table>>,
 }
 
 impl Shelf {
     pub(super) fn new(catalog: watch::Receiver<Arc<Catalog>>) -> Self {
         // The connector's tools are ours and never change; they are in no catalog, since they do not pass the gate.
         let listed = serde_json::to_vec(&connector::listing()).unwrap_or_else(|_| b"[]".to_vec());
-        let connector = Arc::new(Table { json: listed.into(), by_exposed: HashMap::new() });
+        let connector = Arc::new(Table { json: listed.into(), ..Table::default() });
         Self { catalog, built: Mutex::default(), connector }
     }
 
@@ -62,19 +70,23 @@ impl Shelf {
         // What a panicking thread left behind is a cache that is whole or lacks a table.
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&built.catalog, &catalog) {
-            *built = Built { catalog: catalog.clone(), ..Built::default() };
+            let mut before = std::mem::take(&mut built.before);
+            before.extend(std::mem::take(&mut built.tables));
+            *built = Built { catalog: catalog.clone(), tables: HashMap::new(), before };
         }
-        match &party.role {
-            Role::Seat(seat) => {
-                let table = built.tables.entry(own(seat, &catalog));
-                table.or_insert_with(|| Arc::new(write(holds(seat), &catalog))).clone()
-            }
-            Role::Operator(_) => {
-                let ours = |entry: &Entry| entry.origin == Origin::Builtin;
-                built.operators.get_or_insert_with(|| Arc::new(write(ours, &catalog))).clone()
-            }
-            Role::Connector(_) => self.connector.clone(),
+        let apart = match party.role {
+            Role::Connector(_) => return self.connector.clone(),
+            Role::Seat(_) => catalog.has_own(&party.holder),
+            Role::Operator(_) => true,
+        };
+        let key = apart.then(|| party.holder.clone());
+        if let Some(table) = built.tables.get(&key) {
+            return table.clone();
         }
+        let before = built.before.remove(&key);
+        let table = write(&party.holder, &catalog, before);
+        built.tables.insert(key, table.clone());
+        table
     }
 
     /// The tables of several parties as one listing.
@@ -94,34 +106,26 @@ impl Shelf {
     }
 }
 
-fn is_shared(entry: &Entry) -> bool {
-    entry.connection.as_str() == entry.server.as_str()
-}
-
-fn own(seat: &Seat, catalog: &Catalog) -> Vec<ConnectionName> {
-    let own = catalog.entries().iter().filter(|entry| !is_shared(entry));
-    let mut own: Vec<ConnectionName> = own
-        .filter(|entry| entry.connection == seat.connection(&entry.server))
-        .map(|entry| entry.connection.clone())
-        .collect();
-    own.dedup();
-    own
-}
-
-/// Which tools a seat holds.
-fn holds(seat: &Seat) -> impl Fn(&Entry) -> bool {
-    move |entry| is_shared(entry) || entry.connection == seat.connection(&entry.server)
-}
-
-fn write(holds: impl Fn(&Entry) -> bool, catalog: &Catalog) -> Table {
-    let entries: Vec<&Arc<Entry>> = catalog.entries().iter().filter(|entry| holds(entry)).collect();
+/// The table of a seat, or of what stands for an operator; the one before where it sees the same as then.
+fn write(holder: &SeatHandle, catalog: &Catalog, before: Option<Arc<Table>>) -> Arc<Table> {
+    let entries: Vec<Arc<Entry>> = catalog.of_seat(holder).cloned().collect();
+    let same = |table: &Arc<Table>| {
+        table.entries.len() == entries.len() && table.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
+    };
+    if let Some(before) = before.filter(same) {
+        return before;
+    }
     let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry)).collect();
     // Values that were parsed from JSON can be written as JSON.
     let json = serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec());
-    Table {
-        json: json.into(),
-        by_exposed: entries.into_iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect(),
-    }
+    // A tool whose markings cannot be obeyed is none of the sort: what its server wants is not known.
+    let mirrored = |entry: &Arc<Entry>| {
+        let marked = mirror::markings(&entry.input_schema).unwrap_or_default();
+        (!marked.is_empty()).then(|| (entry.exposed.clone(), marked))
+    };
+    let mirrored = entries.iter().filter_map(mirrored).collect();
+    let by_exposed = entries.iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect();
+    Arc::new(Table { json: json.into(), entries, by_exposed, mirrored })
 }
 
 /// One tool as agents see it.

@@ -1,62 +1,48 @@
 //! All tools of the company in one place: placed with their names and answers, found by name, listed in a stable
 //! order.
+//!
+//! Beside the tools that every agent seat holds there are those that a seat has of its own, over a connection with its
+//! own credentials. A seat's own tool hides the shared one of that name from it, in lists and in calls. While a seat's
+//! own connection has listed nothing yet, the names that are known of its server stay hidden all the same: a call must
+//! never go out under another credential than the seat's. The program's own tools are hidden by nothing; operators hold
+//! those alone, and some of them only operators.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use serde_json::{Value, json};
-
-use super::annotations::{HintName, HintOverride, Hints};
-use super::arguments::Digest;
-use super::classify::{Flag, classify};
-use super::delivery::delivery;
-use super::entry::{Entry, Fingerprint, Origin, Rejected};
-use super::json::canonical_value;
-use super::listing::{ListedTool, Listing};
-use super::names::{Collision, Named, Names, Wanted};
-use super::worker::writes_to_shared_surface;
-use crate::ids::{ConnectionName, ServerName};
+use super::annotations::HintOverride;
+use super::entry::{Entry, Origin, Rejected, ToolKey};
+use super::names::{Collision, Names, OfServer, Wanted};
+use super::placing::Block;
+pub use super::placing::{Deliveries, Source};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 
 /// An immutable set of entries and of what was rejected.
 #[derive(Clone, Debug, Default)]
 pub struct Catalog {
     entries: Vec<Arc<Entry>>,
     rejected: Vec<Rejected>,
-    by_name: HashMap<Arc<str>, usize>,
-    made: HashMap<(ConnectionName, Arc<str>), Made>,
+    blocks: Vec<Arc<Block>>,
+    places: HashMap<ConnectionName, usize>,
+    /// Blocks of seats' own connections.
+    own: HashMap<SeatHandle, Own>,
+    names: HashMap<Arc<str>, Arc<OfServer>>,
 }
 
-/// An entry with what it was made of: the same parts need not be put together, and hashed, again.
-#[derive(Clone, Debug)]
-struct Made {
-    listed: Arc<ListedTool>,
-    identity: Arc<str>,
-    override_: Option<HintOverride>,
-    cut: Option<Arc<str>>,
-    entry: Arc<Entry>,
+/// What a seat has of its own.
+#[derive(Clone, Debug, Default)]
+struct Own {
+    blocks: Vec<usize>,
+    /// Names that stand for tools of own connections that have listed nothing yet.
+    waiting: HashMap<Arc<str>, ConnectionName>,
 }
 
-/// One connection's tools and what the configuration says about them.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The server's bare name.
-    pub server: ServerName,
-    /// The connection.
-    pub connection: ConnectionName,
-    /// What makes this server this server: its command line or URL as configured. Part of every fingerprint.
-    pub identity: Arc<str>,
-    /// `tool_prefix`.
-    pub prefix: Arc<str>,
-    /// `tool_annotations`.
-    pub overrides: Arc<[(Arc<str>, HintOverride)]>,
-    /// What the server listed.
-    pub listing: Arc<Listing>,
-    /// For the program's own tools: the surfaces that they deliver to, by name.
-    pub first_party: Option<Arc<Deliveries>>,
+/// Whether a name says whose tool it means.
+enum Qualified<'c> {
+    No,
+    /// It does; with the tool, where there is one.
+    Yes(Option<&'c Arc<Entry>>),
 }
-
-/// The surfaces that first-party tools deliver to, by the tool's name; the others reach nobody.
-pub type Deliveries = HashMap<Arc<str>, Arc<str>>;
 
 /// Something that a person should know about the placed tools.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -77,19 +63,38 @@ pub enum Warning {
         /// The tool.
         tool: Arc<str>,
     },
+    /// A tool would have gone by a name of the engine's.
+    Refused {
+        /// The server.
+        server: ServerName,
+        /// The tool.
+        tool: Arc<str>,
+    },
+    /// Seats' own tools of one server hide shared ones of another from them.
+    Hides {
+        /// The server whose tools seats have of their own.
+        server: ServerName,
+        /// The shared server.
+        shared: ServerName,
+        /// The first hidden name.
+        tool: Arc<str>,
+        /// How many there are.
+        count: usize,
+    },
 }
 
 impl Catalog {
     /// A catalog of these entries, in this order. Of two entries with one name the first keeps it.
     pub fn new(entries: Vec<Arc<Entry>>, rejected: Vec<Rejected>) -> Self {
-        let mut by_name = HashMap::new();
-        for (index, entry) in entries.iter().enumerate() {
-            by_name.entry(entry.name.clone()).or_insert(index);
+        let mut of: Vec<(Source, Vec<Arc<Entry>>)> = Vec::new();
+        for entry in &entries {
+            match of.iter_mut().find(|(source, _)| source.connection == entry.connection) {
+                Some((_, own)) => own.push(entry.clone()),
+                None => of.push((bare(entry), vec![entry.clone()])),
+            }
         }
-        for (index, entry) in entries.iter().enumerate() {
-            by_name.entry(entry.exposed.clone()).or_insert(index);
-        }
-        Self { entries, rejected, by_name, made: HashMap::new() }
+        let blocks = of.into_iter().map(|(source, entries)| Block::of(source, entries, Vec::new())).collect();
+        Self { entries, rejected, ..Self::of_blocks(blocks) }
     }
 
     /// Places what the connections listed, in the order of `sources`.
@@ -100,73 +105,229 @@ impl Catalog {
     /// The same, taking over from this catalog what has not changed.
     pub fn replaced(&self, sources: &[Source], names: &Names) -> (Self, Vec<Warning>) {
         let (named, collisions) = names.assign(&wanted(sources));
-        let mut warnings: Vec<Warning> = collisions.into_iter().map(Warning::Collision).collect();
-        let (mut entries, mut rejected, mut made) = (Vec::new(), Vec::new(), HashMap::new());
+        let named: HashMap<Arc<str>, Arc<OfServer>> = named
+            .into_iter()
+            .map(|(server, now)| match self.names.get(&server).filter(|before| ***before == now) {
+                Some(before) => (server, before.clone()),
+                None => (server, Arc::new(now)),
+            })
+            .collect();
+        let mut blocks: Vec<Arc<Block>> = Vec::with_capacity(sources.len());
+        let mut first_of: HashMap<&ServerName, usize> = HashMap::new();
         for source in sources {
-            let mut used = vec![false; source.overrides.len()];
-            for tool in &source.listing.tools {
-                let key = (Arc::from(source.server.as_str()), tool.raw_name.clone());
-                let Some(names) = named.get(&key) else { continue };
-                let override_ = find_override(source, tool, names, &mut used);
-                if !tool.schema_is_object {
-                    let tool = tool.raw_name.clone();
-                    warnings.push(Warning::SchemaNotAnObject { server: source.server.clone(), tool });
-                }
-                let part = self.make(source, tool, names, override_);
-                entries.push(part.entry.clone());
-                made.insert((source.connection.clone(), tool.raw_name.clone()), part);
+            let names = named.get(source.server.as_str()).cloned().unwrap_or_default();
+            let before = self.block(&source.connection);
+            let sibling = first_of.get(&source.server).and_then(|index| blocks.get(*index)).cloned();
+            let block = Block::make(source.clone(), names, before, sibling.as_deref());
+            if source.listing.is_some() {
+                first_of.entry(&source.server).or_insert(blocks.len());
             }
-            let unmatched = source.overrides.iter().zip(&used).filter(|(_, used)| !**used);
+            blocks.push(block);
+        }
+        let mut catalog = Self { names: named, ..Self::of_blocks(blocks) };
+        catalog.wait(names);
+        let mut warnings: Vec<Warning> = collisions.into_iter().map(Warning::Collision).collect();
+        catalog.warn(&mut warnings);
+        (catalog, warnings)
+    }
+
+    fn of_blocks(blocks: Vec<Arc<Block>>) -> Self {
+        let mut own: HashMap<SeatHandle, Own> = HashMap::new();
+        for (index, block) in blocks.iter().enumerate() {
+            if let Some(seat) = &block.source.seat {
+                own.entry(seat.clone()).or_default().blocks.push(index);
+            }
+        }
+        Self {
+            entries: blocks.iter().flat_map(|block| &block.entries).cloned().collect(),
+            rejected: blocks.iter().flat_map(|block| &block.rejected).cloned().collect(),
+            places: blocks.iter().enumerate().map(|(index, block)| (block.source.connection.clone(), index)).collect(),
+            blocks,
+            own,
+            names: HashMap::new(),
+        }
+    }
+
+    /// Takes note of the names that stand for tools of own connections that have listed nothing yet.
+    fn wait(&mut self, names: &Names) {
+        let builtin = self.entries.iter().filter(|entry| entry.origin == Origin::Builtin);
+        let ours: HashSet<Arc<str>> = builtin.map(|entry| entry.name.clone()).collect();
+        for block in self.blocks.iter().filter(|block| block.source.listing.is_none()) {
+            let Some(own) = block.source.seat.as_ref().and_then(|seat| self.own.get_mut(seat)) else { continue };
+            let server = block.source.server.as_str();
+            let now = self.names.get(server).into_iter().flat_map(|names| names.values().cloned());
+            for known in names.of_server(server, block.source.held()).chain(now) {
+                // A name from before it became the program's own.
+                for name in [known.name, known.exposed].into_iter().filter(|name| !ours.contains(name)) {
+                    own.waiting.entry(name).or_insert_with(|| block.source.connection.clone());
+                }
+            }
+        }
+    }
+
+    fn warn(&self, warnings: &mut Vec<Warning>) {
+        let mut told: HashSet<(&ServerName, &Arc<str>)> = HashSet::new();
+        let mut used: HashMap<&ServerName, Vec<bool>> = HashMap::new();
+        for block in self.blocks.iter().filter(|block| block.source.listing.is_some()) {
+            let server = &block.source.server;
+            let odd = block.odd_schemas.iter().filter(|tool| told.insert((server, tool)));
+            warnings.extend(odd.map(|tool| Warning::SchemaNotAnObject { server: server.clone(), tool: tool.clone() }));
+            let refused = block.refused.iter().filter(|tool| told.insert((server, tool)));
+            warnings.extend(refused.map(|tool| Warning::Refused { server: server.clone(), tool: tool.clone() }));
+            // An override that matches in one seat's connection matches.
+            let used = used.entry(server).or_insert_with(|| vec![false; block.used.len()]);
+            used.iter_mut().zip(&block.used).for_each(|(all, here)| *all |= here);
+        }
+        let mut overrides: HashMap<&ServerName, &[(Arc<str>, HintOverride)]> = HashMap::new();
+        for block in &self.blocks {
+            let (server, own) = (&block.source.server, &block.source.overrides);
+            let Some(used) = used.get(server).filter(|_| overrides.insert(server, own).is_none()) else { continue };
+            let unmatched = own.iter().zip(used).filter(|(_, used)| !**used);
             warnings.extend(
-                unmatched.map(|((key, _), _)| Warning::UnmatchedOverride {
-                    server: source.server.clone(),
-                    key: key.clone(),
-                }),
+                unmatched.map(|((key, _), _)| Warning::UnmatchedOverride { server: server.clone(), key: key.clone() }),
             );
-            rejected.extend(source.listing.rejected.iter().map(|tool| Rejected {
-                server: source.server.clone(),
-                connection: source.connection.clone(),
-                index: tool.index,
-                name: tool.name.clone(),
-                reason: tool.reason.clone(),
-            }));
         }
-        (Self { made, ..Self::new(entries, rejected) }, warnings)
+        self.warn_of_hidden(warnings);
     }
 
-    fn make(&self, source: &Source, tool: &Arc<ListedTool>, names: &Named, override_: Option<HintOverride>) -> Made {
-        let cut = source.listing.cut.clone();
-        let known = self.made.get(&(source.connection.clone(), tool.raw_name.clone())).filter(|made| {
-            Arc::ptr_eq(&made.listed, tool)
-                && made.identity == source.identity
-                && made.override_ == override_
-                && made.cut == cut
-                && made.entry.name == names.name
-                && made.entry.exposed == names.exposed
-        });
-        if let Some(known) = known {
-            return known.clone();
+    fn warn_of_hidden(&self, warnings: &mut Vec<Warning>) {
+        let mut seen: HashSet<&ServerName> = HashSet::new();
+        let shared: Vec<&Arc<Block>> = self.blocks.iter().filter(|block| block.source.seat.is_none()).collect();
+        let own = self.blocks.iter().filter(|block| block.source.seat.is_some() && block.source.listing.is_some());
+        for block in own.filter(|block| seen.insert(&block.source.server)) {
+            for shared in &shared {
+                let hidden = shared.entries.iter().filter(|entry| hides(block, entry));
+                let mut hidden = hidden.map(|entry| &entry.name);
+                if let Some(first) = hidden.next() {
+                    warnings.push(Warning::Hides {
+                        server: block.source.server.clone(),
+                        shared: shared.source.server.clone(),
+                        tool: first.clone(),
+                        count: 1 + hidden.count(),
+                    });
+                }
+            }
         }
-        let entry = Arc::new(entry(source, tool, names, override_.clone()));
-        Made { listed: tool.clone(), identity: source.identity.clone(), override_, cut, entry }
     }
 
-    /// The entry with this catalogue name, exposed name, or `server/raw_name`.
+    fn block(&self, connection: &ConnectionName) -> Option<&Arc<Block>> {
+        self.blocks.get(*self.places.get(connection)?)
+    }
+
+    fn own(&self, seat: Option<&SeatHandle>) -> (Option<&Own>, impl Iterator<Item = &Arc<Block>>) {
+        let own = seat.and_then(|seat| self.own.get(seat));
+        (own, own.into_iter().flat_map(|own| &own.blocks).filter_map(|index| self.blocks.get(*index)))
+    }
+
+    /// The tool that a seat means by this catalogue name, exposed name, `server/raw_name` or `connection/raw_name`: its
+    /// own, else a shared one. What belongs to another seat is not there for it.
     ///
-    /// A name that begins with a server's name and `/` is that server's tool, whatever others call theirs.
-    pub fn find(&self, name: &str) -> Option<&Arc<Entry>> {
-        if let Some((server, raw)) = name.split_once('/')
-            && self.entries.iter().any(|entry| entry.server.as_str() == server)
-        {
-            return self.entries.iter().find(|entry| entry.server.as_str() == server && &*entry.raw_name == raw);
+    /// Without a seat, for the person: a shared tool, or anybody's by `connection/raw_name`. A name that begins with a
+    /// server's or a connection's name and `/` is a tool of that one, whatever others call theirs.
+    pub fn find(&self, seat: Option<&SeatHandle>, name: &str) -> Option<&Arc<Entry>> {
+        if let Qualified::Yes(found) = self.find_in(seat, name) {
+            return found;
         }
-        self.entries.get(*self.by_name.get(name)?)
+        let (own, mut blocks) = self.own(seat);
+        if let Some(found) = blocks.find_map(|block| block.named(name)) {
+            return Some(found);
+        }
+        if own.is_some_and(|own| own.waiting.contains_key(name)) {
+            return None;
+        }
+        let shared = self.blocks.iter().filter(|block| block.source.seat.is_none());
+        // Names before exposed ones, over all servers.
+        let all = shared.filter_map(|block| block.named(name));
+        let found = all.min_by_key(|entry| &*entry.name != name)?;
+        self.is_visible(seat, found).then_some(found)
+    }
+
+    fn find_in(&self, seat: Option<&SeatHandle>, name: &str) -> Qualified<'_> {
+        let mut says = false;
+        let mut best: Option<(usize, &Arc<Entry>)> = None;
+        for Block { source, .. } in self.blocks.iter().map(AsRef::as_ref).filter(|_| name.contains('/')) {
+            for prefix in [source.connection.as_str(), source.server.as_str()] {
+                let Some(raw) = name.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('/')) else { continue };
+                says = true;
+                // Without a seat a bare server's name does not say which seat's connection is meant.
+                let is_whole = prefix == source.connection.as_str();
+                let within = source.seat.is_none() || source.seat.as_ref() == seat || (seat.is_none() && is_whole);
+                let found = self.block(&source.connection).and_then(|block| block.raw(raw)).filter(|_| within);
+                if let Some(entry) = found.filter(|entry| self.is_visible(seat, entry))
+                    && best.is_none_or(|(length, _)| prefix.len() > length)
+                {
+                    best = Some((prefix.len(), entry));
+                }
+            }
+        }
+        if says { Qualified::Yes(best.map(|(_, entry)| entry)) } else { Qualified::No }
+    }
+
+    /// Whether a seat sees an entry: its own, and shared ones that no name of its own hides. Without a seat all are
+    /// seen.
+    pub fn is_visible(&self, seat: Option<&SeatHandle>, entry: &Entry) -> bool {
+        let Some(seat) = seat else { return true };
+        // Nothing hides the program's own tools, and operators have nothing else.
+        if entry.origin == Origin::Builtin || seat.operator().is_some() {
+            let for_seats = entry.connection != ConnectionName::operators();
+            return entry.origin == Origin::Builtin && (for_seats || seat.operator().is_some());
+        }
+        if let Some(holder) = &entry.seat {
+            return holder == seat;
+        }
+        let (own, mut blocks) = self.own(Some(seat));
+        let waits = |name: &str| own.is_some_and(|own| own.waiting.contains_key(name));
+        !waits(&entry.name) && !waits(&entry.exposed) && !blocks.any(|block| hides(block, entry))
+    }
+
+    /// What a seat holds, in the order of [`Catalog::entries`].
+    pub fn of_seat(&self, seat: &SeatHandle) -> impl Iterator<Item = &Arc<Entry>> {
+        self.entries.iter().filter(move |entry| self.is_visible(Some(seat), entry))
+    }
+
+    /// Whether a seat sees anything else than what is shared.
+    pub fn has_own(&self, seat: &SeatHandle) -> bool {
+        self.own.contains_key(seat)
+    }
+
+    /// The seat's own connection that a name waits for: it is known to have a tool of that name and has listed nothing.
+    pub fn awaited(&self, seat: &SeatHandle, name: &str) -> Option<&ConnectionName> {
+        self.own.get(seat)?.waiting.get(name)
+    }
+
+    /// The tools of this catalogue name or exposed name that seats have of their own.
+    pub fn owned(&self, name: &str) -> impl Iterator<Item = &Arc<Entry>> {
+        self.blocks.iter().filter(|block| block.source.seat.is_some()).filter_map(move |block| block.named(name))
+    }
+
+    /// The entries that an earlier catalog does not have as they are here.
+    pub fn changed_since(&self, before: &Self) -> Vec<&Arc<Entry>> {
+        let known = |block: &Arc<Block>| before.block(&block.source.connection).cloned();
+        let blocks = self.blocks.iter().map(|block| (block, known(block)));
+        let changed = blocks.filter(|(block, known)| known.as_ref().is_none_or(|known| !Arc::ptr_eq(known, block)));
+        let entries = changed.flat_map(|(block, known)| {
+            let is_new = move |entry: &&Arc<Entry>| {
+                let before = known.as_ref().and_then(|known| known.raw(&entry.raw_name));
+                before.is_none_or(|before| !Arc::ptr_eq(before, entry))
+            };
+            block.entries.iter().filter(is_new)
+        });
+        entries.collect()
+    }
+
+    /// The entry of this connection and raw name.
+    pub fn get(&self, key: &ToolKey) -> Option<&Arc<Entry>> {
+        self.block(&key.connection)?.raw(&key.raw_name)
     }
 
     /// The entry that stands for the same tool in this catalog: same connection, same raw name.
     pub fn again(&self, entry: &Entry) -> Option<&Arc<Entry>> {
-        let same = |other: &&Arc<Entry>| other.connection == entry.connection && other.raw_name == entry.raw_name;
-        self.find(&entry.name).filter(same).or_else(|| self.entries.iter().find(same))
+        self.block(&entry.connection)?.raw(&entry.raw_name)
+    }
+
+    /// The entries of one connection, in the server's order.
+    pub fn of_connection(&self, connection: &ConnectionName) -> &[Arc<Entry>] {
+        self.block(connection).map_or(&[], |block| &block.entries)
     }
 
     /// All entries, servers in configuration order, tools in the server's order.
@@ -180,120 +341,39 @@ impl Catalog {
     }
 }
 
-/// What the sources' tools want to be called, for [`Names`].
+/// Whether a seat's own tools hide a shared one from it.
+fn hides(own: &Block, shared: &Entry) -> bool {
+    own.named(&shared.name).is_some() || own.named(&shared.exposed).is_some()
+}
+
+fn bare(entry: &Entry) -> Source {
+    Source {
+        server: entry.server.clone(),
+        connection: entry.connection.clone(),
+        seat: entry.seat.clone(),
+        identity: "".into(),
+        prefix: "".into(),
+        overrides: Arc::new([]),
+        listing: None,
+        first_party: None,
+    }
+}
+
+/// What the sources' tools want to be called, for [`Names`]: each tool of a server once, however many connections it
+/// has.
 pub fn wanted(sources: &[Source]) -> Vec<Wanted> {
-    let of = |source: &Source, tool: &ListedTool| Wanted {
-        server: source.server.as_str().into(),
-        raw: tool.raw_name.clone(),
-        name: format!("{}{}", source.prefix, tool.raw_name).into(),
-    };
-    sources.iter().flat_map(|source| source.listing.tools.iter().map(move |tool| of(source, tool))).collect()
-}
-
-/// Exactly one block applies: the raw name's, else the prefixed name's, else the shown name's.
-fn find_override(source: &Source, tool: &ListedTool, names: &Named, used: &mut [bool]) -> Option<HintOverride> {
-    let prefixed = format!("{}{}", source.prefix, tool.raw_name);
-    let position = |name: &str| source.overrides.iter().position(|(key, _)| &**key == name);
-    let index = [&*tool.raw_name, &prefixed, &*names.name].into_iter().find_map(position)?;
-    if let Some(used) = used.get_mut(index) {
-        *used = true;
-    }
-    source.overrides.get(index).map(|(_, hints)| hints.clone())
-}
-
-fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<HintOverride>) -> Entry {
-    let (hints, origin) = match source.first_party {
-        Some(_) => (Hints::builtin(tool.hints.annotations.clone()), Origin::Builtin),
-        None => (Hints::from_server(tool.hints.clone(), override_), Origin::Mcp(source.server.clone())),
-    };
-    let declared = source.first_party.as_ref().and_then(|delivers| delivers.get(&tool.raw_name));
-    let classification = classify(&hints);
-    let mut flags = classification.flags.clone();
-    if !tool.schema_is_object {
-        flags.push(Flag::SchemaNotAnObject);
-    }
-    if source.listing.cut.is_some() {
-        flags.push(Flag::ListCut);
-    }
-    flags.sort_unstable();
-    let description = tool.description.clone().unwrap_or_else(|| format!("MCP tool: {}", tool.raw_name).into());
-    let title = match hints.effective.title.as_str() {
-        "" => tool.title.clone(),
-        _ if hints.override_.is_none() => tool.title.clone(),
-        title => title.into(),
-    };
-    Entry {
-        name: names.name.clone(),
-        exposed: names.exposed.clone(),
-        raw_name: tool.raw_name.clone(),
-        server: source.server.clone(),
-        connection: source.connection.clone(),
-        title,
-        input_schema: tool.input_schema.clone(),
-        output_schema: tool.output_schema.clone(),
-        worker: writes_to_shared_surface(&hints.effective),
-        delivery: delivery(&origin, &hints.effective, declared.map(AsRef::as_ref)),
-        fingerprint: fingerprint(source, tool, &description, &hints),
-        description,
-        origin,
-        classification,
-        hints,
-        flags,
-    }
-}
-
-fn fingerprint(source: &Source, tool: &ListedTool, description: &str, hints: &Hints) -> Fingerprint {
-    let stated: Vec<&str> = HintName::ALL.iter().map(|name| hints.effective.get(*name).as_str()).collect();
-    let malformed: Vec<&str> = hints.malformed.iter().map(|name| name.snake()).collect();
-    let bound = json!({
-        "server": source.server.as_str(),
-        "identity": &*source.identity,
-        "name": &*tool.raw_name,
-        "title": &*tool.title,
-        "description": description,
-        "input_schema": &*tool.input_schema,
-        "output_schema": tool.output_schema.as_deref().unwrap_or(&Value::Null),
-        "hints": stated,
-        "malformed": malformed,
-    });
-    Fingerprint(Digest::of(canonical_value(&bound).as_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn source(server: &str, tools: &[Value]) -> Source {
-        let mut listing = Listing::default();
-        for tool in tools {
-            listing.push(tool);
-        }
-        Source {
-            server: server.into(),
-            connection: server.into(),
-            identity: server.into(),
-            prefix: "".into(),
-            overrides: Arc::new([]),
-            listing: Arc::new(listing),
-            first_party: None,
+    let mut seen: HashMap<&ServerName, HashSet<&str>> = HashMap::new();
+    let mut all = Vec::new();
+    for source in sources {
+        let seen = seen.entry(&source.server).or_default();
+        for tool in source.placeable().filter(|tool| seen.insert(&tool.raw_name)) {
+            all.push(Wanted {
+                server: source.server.as_str().into(),
+                raw: tool.raw_name.clone(),
+                name: source.wanted(&tool.raw_name).into(),
+                held: source.held(),
+            });
         }
     }
-
-    #[test]
-    fn what_has_not_changed_is_taken_over_and_equals_what_is_made_anew() {
-        let names = Names::default();
-        let first = source("b", &[json!({"name": "x"}), json!({"name": "y"})]);
-        let (before, _) = Catalog::place(std::slice::from_ref(&first), &names);
-        let mut again = first.clone();
-        again.identity = "another command".into();
-        for sources in [vec![first.clone()], vec![source("a", &[json!({"name": "x"})]), first], vec![again]] {
-            let (reused, warnings) = before.replaced(&sources, &names);
-            let (fresh, same) = Catalog::place(&sources, &names);
-            assert_eq!(reused.entries(), fresh.entries());
-            assert_eq!(warnings, same);
-            let y = |catalog: &Catalog| catalog.find("y").cloned().unwrap();
-            let changed = sources[0].identity.as_ref() == "another command";
-            assert_eq!(Arc::ptr_eq(&y(&reused), &y(&before)), !changed);
-        }
-    }
+    all
 }

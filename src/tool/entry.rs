@@ -10,7 +10,7 @@ use super::arguments::Digest;
 use super::classify::{Classification, EffectClass, Flag};
 use super::delivery::Delivery;
 use super::worker::SharedWrite;
-use crate::ids::{ConnectionName, ServerName};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 
 /// Who brought a tool: the engine itself or a server (by its bare name, whatever the connection).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -41,6 +41,15 @@ impl fmt::Display for Fingerprint {
     }
 }
 
+/// Which tool of which connection: what tells two tools apart that go by one name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ToolKey {
+    /// The connection that carries its calls.
+    pub connection: ConnectionName,
+    /// The name on the wire.
+    pub raw_name: Arc<str>,
+}
+
 /// A tool in the catalog.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Entry {
@@ -56,6 +65,8 @@ pub struct Entry {
     pub server: ServerName,
     /// The connection that carries its calls.
     pub connection: ConnectionName,
+    /// The seat that alone holds it, where the connection is a seat's own; `None`: every agent seat does.
+    pub seat: Option<SeatHandle>,
     /// A name for people; empty when there is none.
     pub title: Arc<str>,
     /// What the server says it does; never empty.
@@ -79,6 +90,20 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// What tells it apart from every other entry.
+    pub fn key(&self) -> ToolKey {
+        ToolKey { connection: self.connection.clone(), raw_name: self.raw_name.clone() }
+    }
+
+    /// A name that means this entry and no other to whoever may call any: the catalogue name, and for a seat's own
+    /// tool `connection/raw_name`, since several seats have one of that name.
+    pub fn reference(&self) -> Arc<str> {
+        match self.seat {
+            None => self.name.clone(),
+            Some(_) => format!("{}/{}", self.connection, self.raw_name).into(),
+        }
+    }
+
     /// The effect class.
     pub const fn class(&self) -> EffectClass {
         self.classification.class

@@ -3,18 +3,25 @@
 //! The engine fills these types from what servers advertise; the gate, the screens and the served surfaces
 //! read them. Nothing here does I/O, knows a clock or knows any tool by name.
 
+pub mod address;
 pub mod annotations;
 pub mod arguments;
 pub mod catalog;
 pub mod classify;
+pub mod contents;
 pub mod definition;
 pub mod delivery;
+pub mod elicit;
 pub mod entry;
 pub mod form;
 pub mod json;
 pub mod listing;
+pub mod mirror;
 pub mod names;
+pub mod offers;
 pub mod output;
+pub mod placing;
+pub mod reserved;
 pub mod worker;
 
 #[cfg(test)]
@@ -24,5 +31,5 @@ pub use annotations::{Annotations, ConfigRef, Hint, HintName, HintOverride, Hint
 pub use arguments::{Arguments, ArgumentsError, Digest, ShownArguments};
 pub use catalog::Catalog;
 pub use classify::{Classification, EffectClass, Flag};
-pub use entry::{Entry, Fingerprint, Origin, Rejected};
+pub use entry::{Entry, Fingerprint, Origin, Rejected, ToolKey};
 pub use listing::{ListedTool, Listing};

@@ -4,6 +4,9 @@
 //! has it and the other tool is called `<server>_<name>`. The exposed name is the same made fit for agents. Both
 //! are remembered per (server, raw name), and the incumbent wins: a name that somebody learnt keeps meaning the
 //! same tool when servers come and go. The engine keeps the remembered names in its state folder.
+//!
+//! All connections of one server share its names. Shared servers and those that seats have of their own are two
+//! spaces: a seat's own tool may have the name of a shared one, which it then hides from that seat.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -11,6 +14,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::arguments::Digest;
+use super::reserved::is_reserved;
 use crate::ids::ServerName;
 
 /// The longest exposed name, in characters.
@@ -27,8 +31,29 @@ pub struct Named {
     pub exposed: Arc<str>,
 }
 
-/// Names by server and raw name.
-pub type ByTool = HashMap<(Arc<str>, Arc<str>), Named>;
+/// Names by server, then raw name.
+pub type ByServer = HashMap<Arc<str>, OfServer>;
+
+/// The names of one server's tools, by raw name.
+pub type OfServer = HashMap<Arc<str>, Named>;
+
+/// Who holds a server's tools.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Held {
+    /// Every agent seat.
+    #[default]
+    Shared,
+    /// Seats of their own, each by a connection of its own.
+    Own,
+}
+
+impl Held {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it like this")]
+    fn is_shared(&self) -> bool {
+        *self == Self::Shared
+    }
+}
 
 /// A tool that could not have the name it wanted.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -52,6 +77,14 @@ pub struct Wanted {
     pub raw: Arc<str>,
     /// `tool_prefix` and raw name.
     pub name: Arc<str>,
+    /// Who holds it.
+    pub held: Held,
+}
+
+impl Wanted {
+    fn is_ours(&self) -> bool {
+        &*self.server == ServerName::OURS
+    }
 }
 
 /// The remembered names.
@@ -89,60 +122,76 @@ struct Remembered {
     wanted: Arc<str>,
     name: Arc<str>,
     exposed: Arc<str>,
+    /// What is held by others now is another name.
+    #[serde(default, skip_serializing_if = "Held::is_shared")]
+    held: Held,
+}
+
+impl Remembered {
+    /// Names that were given away before they became the engine's own.
+    fn is_ours(&self) -> bool {
+        is_reserved(&self.name) || is_reserved(&self.exposed)
+    }
+}
+
+/// The names that are taken among those that one seat could see.
+#[derive(Default)]
+struct Space {
+    owners: HashMap<Arc<str>, Arc<str>>,
+    exposed: HashSet<Arc<str>>,
 }
 
 impl Names {
-    /// Names for all of `wanted`, by (server, raw name), and the collisions among them. Nothing is remembered yet.
-    pub fn assign(&self, wanted: &[Wanted]) -> (ByTool, Vec<Collision>) {
-        let mut owners: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
-        let mut exposed_taken: HashSet<Arc<str>> = HashSet::new();
+    /// What is remembered of a server's tools as they are held now.
+    pub fn of_server(&self, server: &str, held: Held) -> impl Iterator<Item = Named> {
+        let from: (Arc<str>, Arc<str>) = (server.into(), "".into());
+        let of_server = self.remembered.range(from.clone()..).take_while(move |((server, _), _)| *server == from.0);
+        let now = of_server.filter(move |(_, known)| known.held == held);
+        now.map(|(_, known)| Named { name: known.name.clone(), exposed: known.exposed.clone() })
+    }
+
+    /// Names for all of `wanted`, each tool once, and the collisions among them. Nothing is remembered yet.
+    pub fn assign(&self, wanted: &[Wanted]) -> (ByServer, Vec<Collision>) {
+        let mut spaces = [Space::default(), Space::default()];
         for remembered in self.remembered.values() {
-            owners.insert(remembered.name.clone(), remembered.server.clone());
-            exposed_taken.insert(remembered.exposed.clone());
+            let space = space_of(&mut spaces, remembered.held);
+            space.owners.insert(remembered.name.clone(), remembered.server.clone());
+            space.exposed.insert(remembered.exposed.clone());
         }
-        let mut named = HashMap::new();
-        let mut collisions = Vec::new();
-        // The program's own tools keep their names whatever servers bring; nobody else's is remembered as one of them.
-        let (ours, mut order): (Vec<&Wanted>, Vec<&Wanted>) =
-            wanted.iter().partition(|tool| &*tool.server == ServerName::OURS);
-        let mut own: HashSet<&str> = HashSet::new();
-        for tool in ours {
-            own.insert(&tool.name);
-            owners.insert(tool.name.clone(), tool.server.clone());
-            exposed_taken.insert(tool.name.clone());
-            let names = Named { name: tool.name.clone(), exposed: tool.name.clone() };
-            named.insert((tool.server.clone(), tool.raw.clone()), names);
+        // The program's own tools keep their names whatever servers bring, in both spaces; nobody else's is remembered
+        // as one of them.
+        let own: HashSet<&str> = wanted.iter().filter(|tool| tool.is_ours()).map(|tool| &*tool.name).collect();
+        for tool in wanted.iter().filter(|tool| tool.is_ours()) {
+            for space in &mut spaces {
+                space.owners.insert(tool.name.clone(), tool.server.clone());
+                space.exposed.insert(tool.name.clone());
+            }
         }
-        order.sort();
-        for tool in order {
-            let key = (tool.server.clone(), tool.raw.clone());
-            if let Some(incumbent) = self.remembered.get(&key)
-                && incumbent.wanted == tool.name
-                && !own.contains(&*incumbent.name)
-                && !own.contains(&*incumbent.exposed)
-            {
-                let names = Named { name: incumbent.name.clone(), exposed: incumbent.exposed.clone() };
-                named.insert(key, names);
+        let is_own = |known: &Remembered| own.contains(&*known.name) || own.contains(&*known.exposed);
+        let mut named = ByServer::new();
+        let mut put = |tool: &Wanted, names| {
+            named.entry(tool.server.clone()).or_default().insert(tool.raw.clone(), names);
+        };
+        let mut fresh = Vec::new();
+        for tool in wanted {
+            if tool.is_ours() {
+                put(tool, Named { name: tool.name.clone(), exposed: tool.name.clone() });
                 continue;
             }
-            let name = free_name(tool, |name| owners.contains_key(name) || exposed_taken.contains(name));
-            if name != tool.name
-                && let Some(serving) = owners.get(&tool.name)
-            {
-                collisions.push(Collision {
-                    wanted: tool.name.clone(),
-                    serving: serving.clone(),
-                    server: tool.server.clone(),
-                    renamed: name.clone(),
-                });
+            let incumbent = self.remembered.get(&(tool.server.clone(), tool.raw.clone()));
+            let still = |known: &&Remembered| {
+                known.wanted == tool.name && known.held == tool.held && !known.is_ours() && !is_own(known)
+            };
+            match incumbent.filter(still) {
+                Some(known) => put(tool, Named { name: known.name.clone(), exposed: known.exposed.clone() }),
+                None => fresh.push(tool),
             }
-            owners.insert(name.clone(), tool.server.clone());
-            // Its own name apart, no name of a tool is what agents call another.
-            let taken =
-                |exposed: &str| exposed_taken.contains(exposed) || (exposed != &*name && owners.contains_key(exposed));
-            let exposed = free_exposed(&name, &tool.server, &tool.raw, taken);
-            exposed_taken.insert(exposed.clone());
-            named.insert(key, Named { name, exposed });
+        }
+        let mut collisions = Vec::new();
+        fresh.sort();
+        for tool in fresh {
+            let names = space_of(&mut spaces, tool.held).place(tool, &mut collisions);
+            put(tool, names);
         }
         (named, collisions)
     }
@@ -153,13 +202,14 @@ impl Names {
         let mut changed = false;
         for tool in wanted {
             let key = (tool.server.clone(), tool.raw.clone());
-            let Some(names) = named.get(&key) else { continue };
+            let Some(names) = named.get(&tool.server).and_then(|names| names.get(&tool.raw)) else { continue };
             let now = Remembered {
                 server: tool.server.clone(),
                 raw: tool.raw.clone(),
                 wanted: tool.name.clone(),
                 name: names.name.clone(),
                 exposed: names.exposed.clone(),
+                held: tool.held,
             };
             changed |= self.remembered.get(&key) != Some(&now);
             self.remembered.insert(key, now);
@@ -168,17 +218,67 @@ impl Names {
         changed
     }
 
+    /// Whether an exposed name can look like this.
+    pub fn is_exposed(name: &str) -> bool {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        (1..=MAX_EXPOSED).contains(&name.len()) && name.bytes().all(fits)
+    }
+
+    /// The server and raw name that are remembered under an exposed name.
+    pub fn called(&self, exposed: &str) -> Option<(Arc<str>, Arc<str>)> {
+        let found = self.remembered.values().find(|names| &*names.exposed == exposed)?;
+        Some((found.server.clone(), found.raw.clone()))
+    }
+
     /// A server that lists other names each time must not fill the memory of all: over the cap, its names that are
     /// not listed now are forgotten.
-    fn forget(&mut self, listed: &ByTool) {
+    fn forget(&mut self, listed: &ByServer) {
         let mut counts: HashMap<Arc<str>, usize> = HashMap::new();
         for (server, _) in self.remembered.keys() {
             *counts.entry(server.clone()).or_default() += 1;
         }
         if counts.values().any(|count| *count > MAX_REMEMBERED) {
             let over = |server: &Arc<str>| counts.get(server).is_some_and(|count| *count > MAX_REMEMBERED);
-            self.remembered.retain(|tool, _| !over(&tool.0) || listed.contains_key(tool));
+            let is_listed =
+                |(server, raw): &(Arc<str>, Arc<str>)| listed.get(server).is_some_and(|names| names.contains_key(raw));
+            self.remembered.retain(|tool, _| !over(&tool.0) || is_listed(tool));
         }
+    }
+}
+
+fn space_of(spaces: &mut [Space; 2], held: Held) -> &mut Space {
+    let [shared, own] = spaces;
+    match held {
+        Held::Shared => shared,
+        Held::Own => own,
+    }
+}
+
+impl Space {
+    /// Names for a tool that has none yet.
+    fn place(&mut self, tool: &Wanted, collisions: &mut Vec<Collision>) -> Named {
+        let taken = |name: &str| self.owners.contains_key(name) || self.exposed.contains(name) || is_reserved(name);
+        let name = free_name(tool, taken);
+        if name != tool.name
+            && let Some(serving) = self.owners.get(&tool.name)
+        {
+            collisions.push(Collision {
+                wanted: tool.name.clone(),
+                serving: serving.clone(),
+                server: tool.server.clone(),
+                renamed: name.clone(),
+            });
+        }
+        self.owners.insert(name.clone(), tool.server.clone());
+        // Its own name apart, no name of a tool is what agents call another.
+        let taken = |exposed: &str| {
+            self.exposed.contains(exposed)
+                || is_reserved(exposed)
+                || (exposed != &*name && self.owners.contains_key(exposed))
+        };
+        let exposed = free_exposed(&name, &tool.server, &tool.raw, taken);
+        self.exposed.insert(exposed.clone());
+        Named { name, exposed }
     }
 }
 
@@ -219,12 +319,12 @@ mod tests {
     use super::*;
 
     fn want(server: &str, raw: &str) -> Wanted {
-        Wanted { server: server.into(), raw: raw.into(), name: raw.into() }
+        Wanted { server: server.into(), raw: raw.into(), name: raw.into(), held: Held::Shared }
     }
 
     fn name_of(names: &Names, wanted: &[Wanted], server: &str, raw: &str) -> (String, String) {
         let (named, _) = names.assign(wanted);
-        let names = &named[&(Arc::<str>::from(server), Arc::<str>::from(raw))];
+        let names = &named[server][raw];
         (names.name.to_string(), names.exposed.to_string())
     }
 
@@ -246,6 +346,8 @@ mod tests {
         assert_eq!(name_of(&names, &[want("a", "delete"), want("b", "delete")], "b", "delete").0, "delete");
         assert_eq!(name_of(&names, &[want("a", "delete")], "a", "delete").0, "a_delete");
         assert!(!names.remember(&[want("b", "delete")]));
+        assert_eq!(names.called("delete"), Some(("b".into(), "delete".into())));
+        assert_eq!(names.called("a_delete"), None, "it was not remembered");
     }
 
     #[test]
@@ -260,7 +362,7 @@ mod tests {
             want("c", "名前"),
         ];
         let (named, _) = Names::default().assign(&wanted);
-        let exposed: HashSet<_> = named.values().map(|n| n.exposed.clone()).collect();
+        let exposed: HashSet<_> = named.values().flat_map(HashMap::values).map(|n| n.exposed.clone()).collect();
         assert_eq!(exposed.len(), wanted.len());
         for name in &exposed {
             assert!((1..=64).contains(&name.len()), "{name}");
@@ -305,6 +407,42 @@ mod tests {
         let (files, evil) =
             (name_of(&Names::default(), &wanted, "files", "a_b"), name_of(&Names::default(), &wanted, "evil", "a.b"));
         assert_ne!(files.0, evil.1);
+    }
+
+    #[test]
+    fn a_seats_own_tool_has_the_name_that_a_shared_one_has_and_both_stay() {
+        let own = |server: &str, raw: &str| Wanted { held: Held::Own, ..want(server, raw) };
+        let wanted = [want("wiki", "get"), own("jira", "get"), own("linear", "get")];
+        let mut names = Names::default();
+        let expected = [("wiki", "get"), ("jira", "get"), ("linear", "linear_get")];
+        for _ in 0..2 {
+            for (server, name) in expected {
+                assert_eq!(name_of(&names, &wanted, server, "get").0, name, "{server}");
+            }
+            let collisions = names.assign(&wanted).1;
+            assert!(collisions.iter().all(|collision| &*collision.server == "linear"), "{collisions:?}");
+            names.remember(&wanted);
+            let text = serde_json::to_string(&names).unwrap();
+            assert_eq!(text.matches("held").count(), 2, "{text}");
+            names = serde_json::from_str(&text).unwrap();
+        }
+        let known: Vec<_> = names.of_server("jira", Held::Own).map(|known| known.name.to_string()).collect();
+        assert_eq!(known, ["get"]);
+        assert_eq!(names.of_server("jira", Held::Shared).count() + names.of_server("jir", Held::Own).count(), 0);
+        // A server that becomes everybody's is one among the shared ones.
+        assert_eq!(name_of(&names, &[want("wiki", "get"), want("jira", "get")], "jira", "get").0, "jira_get");
+    }
+
+    #[test]
+    fn nobody_gets_a_name_of_the_engines() {
+        let wanted = [want("turn", "begin"), want("a", "begin"), want("b", "turn.end"), want("c", "delegate")];
+        let (named, _) = Names::default().assign(&wanted);
+        for names in named.values().flat_map(HashMap::values) {
+            assert!(!is_reserved(&names.name) && !is_reserved(&names.exposed), "{names:?}");
+        }
+        let old = r#"{"remembered":[{"server":"c","raw":"x","wanted":"x","name":"delegate","exposed":"delegate"}]}"#;
+        let old: Names = serde_json::from_str(old).unwrap();
+        assert_eq!(name_of(&old, &[want("c", "x")], "c", "x").0, "x");
     }
 
     #[test]

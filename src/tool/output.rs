@@ -67,13 +67,10 @@ pub fn read_result(result: &Value, redactor: &Redactor) -> CallOutput {
     let mut structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
     let mut notes = Vec::new();
     for value in content.iter_mut().chain(structured.as_mut()) {
-        let opaque = take_opaque(value);
-        match clean(value, redactor) {
-            Cleaned::Binary => return refused(OutputNote::BinaryRefused),
-            Cleaned::Redacted => notes.push(OutputNote::SecretsRedacted),
-            Cleaned::Fine => {}
+        match cleaned(value, redactor) {
+            Ok(note) => notes.extend(note),
+            Err(note) => return refused(note),
         }
-        put_back(value, opaque);
     }
     notes.dedup();
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
@@ -112,20 +109,25 @@ fn error(text: &str) -> CallOutput {
     CallOutput { content, structured: None, is_error: true, notes: Vec::new() }
 }
 
-enum Cleaned {
-    Fine,
-    Redacted,
-    Binary,
+/// Cleans a content block, or anything else that a server sent, in place; says what was done.
+///
+/// # Errors
+/// When it holds NUL characters.
+pub(super) fn cleaned(value: &mut Value, redactor: &Redactor) -> Result<Option<OutputNote>, OutputNote> {
+    let opaque = take_opaque(value);
+    let note = clean(value, redactor)?;
+    put_back(value, opaque);
+    Ok(note)
 }
 
-fn clean(value: &mut Value, redactor: &Redactor) -> Cleaned {
+fn clean(value: &mut Value, redactor: &Redactor) -> Result<Option<OutputNote>, OutputNote> {
     let mut binary = false;
     edit_strings(value, &mut |_, text| {
         binary |= text.contains('\0');
         None
     });
     if binary {
-        return Cleaned::Binary;
+        return Err(OutputNote::BinaryRefused);
     }
     let mut secrets = false;
     edit_strings(value, &mut |key, text| {
@@ -139,7 +141,7 @@ fn clean(value: &mut Value, redactor: &Redactor) -> Cleaned {
             (Cow::Borrowed(_), Cow::Borrowed(_)) => None,
         }
     });
-    if secrets { Cleaned::Redacted } else { Cleaned::Fine }
+    Ok(secrets.then_some(OutputNote::SecretsRedacted))
 }
 
 /// `text` without control characters; newline, tab and carriage return stay.

@@ -46,6 +46,8 @@ pub struct Options {
     pub modes: Modes,
     /// The zone that times are shown in.
     pub zone: TimeZone,
+    /// The words that call this program so that it reaches this instance.
+    pub program: Vec<String>,
 }
 
 impl Options {
@@ -58,7 +60,7 @@ impl Options {
         let term = environment.get("TERM").unwrap_or_default();
         let title = !matches!(term.as_str(), "" | "dumb" | "linux");
         let modes = Modes { mouse: settings.mouse, title, clipboard: title };
-        Ok(Self { settings, theme, modes, zone: TimeZone::system() })
+        Ok(Self { settings, theme, modes, zone: TimeZone::system(), program: vec!["crewlet-tui".to_owned()] })
     }
 }
 
@@ -98,7 +100,7 @@ pub async fn run(handle: Handle, options: Options, shutdown: CancellationToken) 
     let continued = signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw())).map_err(TuiError::Input)?;
     let resized = signal(SignalKind::window_change()).map_err(TuiError::Input)?;
     let mut screen = Screen {
-        ui: Ui::new(&options.settings, &options.zone),
+        ui: Ui::new(&options.settings, &options.zone).reached_by(options.program.clone()),
         snapshot: handle.snapshot(),
         snapshots: handle.snapshots(),
         terminal: Terminal::enter(options.modes)?,
@@ -232,6 +234,7 @@ impl Screen {
                 | Effect::Show(_)
                 | Effect::EditCall(_)
                 | Effect::OpenCard(_)
+                | Effect::OpenForm(_)
                 | Effect::Ask(_)
                 | Effect::Several(_) => {}
             }

@@ -66,7 +66,7 @@ pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
 
 /// Draws the line of views; the current one stands in brackets.
 pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View) {
-    let waiting = draw.snapshot.approvals.len();
+    let waiting = waiting(draw.snapshot);
     let narrow = line.width < 72;
     let mut spans: Spans = Vec::new();
     let style = |role| draw.theme.style(role);
@@ -110,10 +110,15 @@ pub fn banner(snapshot: &Snapshot, screen: Rect) -> (Role, Vec<String>) {
 /// The window's title.
 pub fn window_title(snapshot: &Snapshot) -> String {
     let company = crate::text::visible(&snapshot.company);
-    match snapshot.approvals.len() {
+    match waiting(snapshot) {
         0 => format!("crewlet · {company}"),
         waiting => format!("⚑ {waiting} waiting · crewlet · {company}"),
     }
+}
+
+/// Everything that waits for the person: calls, and what servers ask.
+fn waiting(snapshot: &Snapshot) -> usize {
+    snapshot.approvals.len() + snapshot.forms.len()
 }
 
 fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
@@ -130,9 +135,9 @@ fn parts(draw: &Draw<'_>, detail: Detail) -> (Spans, Spans, Spans, Spans) {
         left.push(((if detail < Detail::NoCompany { "  read-only" } else { " ro" }).to_owned(), style(Role::Warning)));
     }
     let mut loud = vec![];
-    if !snapshot.approvals.is_empty() {
+    if waiting(snapshot) > 0 {
         let words = if detail < Detail::NoCompany { " waiting " } else { " " };
-        loud.push((format!(" ⚑ {}{words}", snapshot.approvals.len()), style(Role::Alert)));
+        loud.push((format!(" ⚑ {}{words}", waiting(snapshot)), style(Role::Alert)));
     }
     let stopped = snapshot.stopped_seats.len();
     if stopped > 0 {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::command::Command;
+use crate::tool::ToolKey;
 
 /// What the person means. Which ones a context takes is in the keymap's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -101,6 +102,12 @@ pub enum Intent {
     Revoke,
     /// Send what the editor holds.
     Submit,
+    /// On a form: say no to the server.
+    Decline,
+    /// On a form: tell the server that nobody chose.
+    Dismiss,
+    /// On a form: choose, or the next choice.
+    Toggle,
     /// Give up a running call of one's own.
     CancelCall,
     /// The help screen.
@@ -168,6 +175,9 @@ impl Intent {
             Self::Grants => "grants",
             Self::Revoke => "revoke",
             Self::Submit => "submit",
+            Self::Decline => "decline",
+            Self::Dismiss => "dismiss",
+            Self::Toggle => "toggle",
             Self::CancelCall => "cancel_call",
             Self::Help => "help",
             Self::Redraw => "redraw",
@@ -219,10 +229,12 @@ pub enum Effect {
     Complain(Arc<str>),
     /// Go to a view, selecting the thing named.
     Show(Target),
-    /// Open the editor for a call of this catalogue name.
-    EditCall(Arc<str>),
+    /// Open the editor for a call of this tool.
+    EditCall(ToolKey),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
+    /// Open the form of this server's question.
+    OpenForm(crate::ids::FormId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
     /// Several things, in order.

@@ -7,12 +7,14 @@
 //! | [`ui`] | the screen's state; what a message changes; the picture |
 //! | [`terminal`] | modes and bytes: the only writer to stdout |
 //! | [`keymap`] | the one table of keys |
+//! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
 mod asking;
 pub mod card;
 pub mod editor;
 pub mod event_loop;
+pub mod form;
 pub mod format;
 pub mod frames;
 pub mod header;

@@ -7,6 +7,7 @@ mod command;
 mod hints;
 mod modals;
 mod panes;
+mod waiting;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,11 +21,13 @@ use self::attention::Attention;
 use self::command::Asked;
 use self::modals::Modals;
 use self::panes::Panes;
+use self::waiting::{oldest, quit};
 use super::card::{Card, Outcome};
 use super::editor::CallEditor;
+use super::form::Sheet;
 use super::format::plural;
 use super::frames::Motion;
-use super::intent::{Effect, Intent, Question};
+use super::intent::{Effect, Intent};
 use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
@@ -39,8 +42,8 @@ use super::widgets::status_bar::StatusBar;
 use super::{Draw, header};
 use crate::config::model::TuiSettings;
 use crate::engine::command::{Command, Export};
-use crate::engine::snapshot::{CallPhase, LogLevel, Snapshot};
-use crate::ids::ApprovalId;
+use crate::engine::snapshot::{LogLevel, Snapshot};
+use crate::ids::{ApprovalId, FormId};
 use crate::text;
 
 /// The same key again within this time is a held key.
@@ -60,6 +63,8 @@ pub struct Ui {
     last: Option<(KeyEvent, Instant, Context)>,
     /// A search needs more steps: since the last one.
     hunting: Option<Instant>,
+    /// How this program is called to reach this instance.
+    program: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,7 +92,15 @@ impl Ui {
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
             hunting: None,
+            program: vec!["crewlet-tui".to_owned()],
         }
+    }
+
+    /// The same with the words that call this program so that it reaches this instance.
+    #[must_use]
+    pub fn reached_by(mut self, program: Vec<String>) -> Self {
+        self.program = program;
+        self
     }
 
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
@@ -140,14 +153,18 @@ impl Ui {
 
     /// When something changes by itself, besides what [`Self::motion`] says.
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
-        let may_open = self.may_open() && self.regions(snapshot).is_some();
+        let may_open = (self.may_open() || self.modals.decided().is_some()) && self.regions(snapshot).is_some();
         let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
         [self.status.wake_at(), self.modals.wake_at(), opening, self.hunting].into_iter().flatten().min()
     }
 
     /// How often the picture changes by itself.
     pub fn motion(&self, snapshot: &Snapshot) -> Motion {
-        if self.modals.card.is_some() { Motion::Seconds } else { self.panes.motion(snapshot) }
+        if self.modals.card.is_some() || self.modals.form.is_some() {
+            Motion::Seconds
+        } else {
+            self.panes.motion(snapshot)
+        }
     }
 
     /// The view in front.
@@ -158,6 +175,11 @@ impl Ui {
     /// The question whose card is open.
     pub fn open_card(&self) -> Option<ApprovalId> {
         self.modals.card.as_ref().map(Card::approval)
+    }
+
+    /// The server's question whose form is open.
+    pub fn open_form(&self) -> Option<FormId> {
+        self.modals.form.as_ref().map(Sheet::id)
     }
 
     /// Draws the screen into an area of the size that it was told last.
@@ -275,6 +297,9 @@ impl Ui {
             }
             return if let Some(Answer::Yes(effect)) = answer { vec![effect] } else { Vec::new() };
         }
+        if self.modals.form.is_some() {
+            return self.form_key(intent, key, snapshot, moment.at);
+        }
         if let Some(card) = &mut self.modals.card {
             let outcome = card.key(intent, key, moment.at, snapshot);
             return self.card_outcome(outcome, snapshot);
@@ -308,10 +333,13 @@ impl Ui {
             Ok(Asked::View(view)) => self.panes.show(view),
             Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
             Ok(Asked::Quit) => return quit(snapshot),
-            Ok(Asked::Connect(seat)) => match Connect::of(snapshot, &seat) {
-                Ok(connect) => self.modals.connect = Some(connect),
-                Err(why) => return vec![Effect::Complain(why.into())],
-            },
+            Ok(Asked::Connect(seat)) => {
+                let seat = seat.unwrap_or_else(|| first_seat(snapshot));
+                match Connect::of(snapshot, &self.program, &seat) {
+                    Ok(connect) => self.modals.connect = Some(connect),
+                    Err(why) => return vec![Effect::Complain(why.into())],
+                }
+            }
             Err(why) => return vec![Effect::Complain(why.into())],
         }
         Vec::new()
@@ -333,10 +361,7 @@ impl Ui {
                 Vec::new()
             }
             Some(Intent::Diagnostics) => vec![Effect::Send(Command::Export(Export::Diagnostics))],
-            Some(Intent::OpenOldest) => match snapshot.approvals.first() {
-                Some(oldest) => vec![Effect::OpenCard(oldest.id)],
-                None => vec![Effect::Say("nothing waits for a decision".into())],
-            },
+            Some(Intent::OpenOldest) => vec![oldest(snapshot)],
             Some(intent) => self.panes.apply(intent, snapshot),
         }
     }
@@ -400,11 +425,19 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
-            Effect::EditCall(name) => {
-                if let Some(entry) = snapshot.catalog.find(&name) {
+            Effect::OpenForm(id) => {
+                if let Some(form) = snapshot.forms.iter().find(|form| form.id == id) {
+                    self.attention.leave_form(id);
+                    self.modals.open_form(form, moment);
+                    out.push(Effect::DropInput);
+                }
+            }
+            Effect::EditCall(key) => {
+                if let Some(entry) = snapshot.catalog.get(&key) {
                     self.modals.editor = Some(CallEditor::open(entry.clone()));
                 } else {
-                    self.status.complain(format!("{} is not in the catalogue any more", text::visible(&name)).into());
+                    let name = text::visible(&key.raw_name);
+                    self.status.complain(format!("{name} is not in the catalogue any more").into());
                 }
             }
             Effect::Send(Command::Call { ref call, .. }) => {
@@ -434,11 +467,20 @@ impl Ui {
                 LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
             }
         }
+        if self.regions(snapshot).is_none() {
+            return;
+        }
         if self.may_open()
-            && self.regions(snapshot).is_some()
             && let Some(approval) = self.attention.to_open(snapshot, moment.at)
         {
-            self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
+            return self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
+        }
+        // A card that only tells how its call goes on makes room for what that call's server asks.
+        let over_card = self.modals.decided().filter(|_| !self.panes.typing());
+        if (self.may_open() || over_card.is_some())
+            && let Some(form) = self.attention.form_to_open(snapshot, (moment.at, over_card))
+        {
+            self.carry_out(Effect::OpenForm(form), snapshot, moment, out);
         }
     }
 
@@ -457,22 +499,7 @@ fn said_of(copied: Copied) -> Effect {
     }
 }
 
-/// Leaves, or asks first while calls wait or run.
-fn quit(snapshot: &Snapshot) -> Vec<Effect> {
-    let waiting = snapshot.approvals.len();
-    let running = snapshot.calls.iter().filter(|call| call.phase == CallPhase::Running).count();
-    let mut detail = Vec::new();
-    if waiting > 0 {
-        let verb = if waiting == 1 { "waits" } else { "wait" };
-        detail.push(format!("{} {verb} for a decision and will be withdrawn.", plural(waiting, "call")));
-    }
-    if running > 0 {
-        let verb = if running == 1 { "is" } else { "are" };
-        detail.push(format!("{} {verb} running; what becomes of it will be unknown.", plural(running, "call")));
-    }
-    if detail.is_empty() {
-        return vec![Effect::Leave];
-    }
-    let (title, detail) = ("Leave?".into(), detail.join(" ").into());
-    vec![Effect::Ask(Question { title, detail, yes: Box::new(Effect::Leave) })]
+/// Which seat is meant where none is named.
+fn first_seat(snapshot: &Snapshot) -> String {
+    snapshot.seats.first().map_or_else(|| "default".to_owned(), ToString::to_string)
 }

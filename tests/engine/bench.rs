@@ -84,17 +84,26 @@ pub struct Setup {
     pub attendance: Attendance,
     pub tools: Vec<Value>,
     pub pins: Pins,
+    /// Further in-memory servers, by the names of their connections.
+    pub others: HashMap<ServerName, Arc<dyn Connector>>,
+    /// Whether the server speaks the era without sessions.
+    pub modern: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { config: CONFIG.to_owned(), attendance: Attendance::Person, tools: tools(), pins: Pins::default() }
+        let config = CONFIG.to_owned();
+        let (tools, pins, others) = (tools(), Pins::default(), HashMap::new());
+        Self { config, attendance: Attendance::Person, tools, pins, others, modern: false }
     }
 }
 
 impl Setup {
     pub async fn start(self) -> Bench {
         let server = Scripted::new(self.tools);
+        if self.modern {
+            server.be_modern();
+        }
         let loaded = crewlet_tui::config::load(&self.config, &Source::File("config.yaml".into()));
         let config = loaded.expect("a valid config").config;
         let (audit, trail) = Audit::memory();
@@ -116,7 +125,7 @@ impl Setup {
             log_dropped: Arc::new(|| 0),
             only: None,
             own_children: Vec::new(),
-            connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+            connectors: HashMap::from([(ServerName::new("notes"), connector)]).into_iter().chain(self.others).collect(),
             first_notices: Vec::new(),
             kept: start::Kept::default(),
         };

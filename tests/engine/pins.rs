@@ -4,11 +4,16 @@ use crewlet_tui::engine::audit::Kind;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::gate::pins::Pins;
 use crewlet_tui::engine::snapshot::{CallPhase, DefinitionChange, DiffLine, Known};
+use crewlet_tui::tool::ToolKey;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, CONFIG, Setup, bench, request, tool};
 
 const DONE: CallPhase = CallPhase::Done { is_error: false };
+
+fn wipe() -> ToolKey {
+    ToolKey { connection: "notes".into(), raw_name: "wipe".into() }
+}
 
 fn with_hints(annotations: Value) -> Value {
     tool("wipe", annotations)
@@ -51,7 +56,7 @@ async fn a_tool_that_turned_milder_between_runs_asks_until_a_call_of_it_was_appr
         let pins = bench.stop().await;
         // Not even by coming back once more.
         let bench = run(vec![with_hints(after.clone())], &pins).await;
-        let answer = bench.handle.snapshot().policies["wipe"].clone();
+        let answer = bench.handle.snapshot().policies[&wipe()].clone();
         assert!(answer.by.starts_with("its hints turned milder since ") && answer.by.contains(words), "{}", answer.by);
         let call = bench.start_call(request("wipe", "{}"));
         let question = bench.question().await;
@@ -76,12 +81,12 @@ async fn several_mild_steps_are_measured_against_the_first() {
         [json!({"destructiveHint": false}), json!({"readOnlyHint": true}), json!({"readOnlyHint": true, "title": "x"})]
     {
         bench.server.change_tools([with_hints(hints)]).await;
-        bench.until(|s| s.policies.get("wipe").is_some_and(|answer| answer.by.contains("(destructive -> "))).await;
+        bench.until(|s| s.policies.get(&wipe()).is_some_and(|answer| answer.by.contains("(destructive -> "))).await;
         assert!(bench.asks(Some("release"), "wipe", "{}").await);
     }
     // What it was is trusted as before.
     bench.server.change_tools([with_hints(json!({"destructiveHint": true}))]).await;
-    bench.until(|s| s.policies["wipe"].by.starts_with("class destructive")).await;
+    bench.until(|s| s.policies[&wipe()].by.starts_with("class destructive")).await;
     bench.stop().await;
 }
 

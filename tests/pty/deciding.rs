@@ -8,9 +8,9 @@ use crate::pty::{Pty, Size, look};
 /// Selects `delete_note` among the tools. A filter from before is kept.
 fn select(pty: &Pty) {
     pty.keys("2");
-    if !pty.shows("[2 Tools").contains("1/34") {
+    if !pty.shows("[2 Tools").contains(" delete_note  1/") {
         pty.keys("/delete_note\r");
-        pty.shows("1/34");
+        pty.shows(" delete_note  1/");
     }
     // The same key again at once would count as held down.
     pty.keys("j");
@@ -185,7 +185,7 @@ fn read_only_decides_and_calls_nothing() {
         home.furnish(command);
         command.arg("--read-only");
     });
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready") && screen.contains("read-only"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready") && screen.contains("read-only"));
     select(&pty);
     pty.keys("\r");
     pty.shows("read-only: nobody can call anything here");
@@ -212,4 +212,43 @@ fn quit_with_waiting(home: &Home, pty: Pty) {
     assert_eq!(home.processes(), []);
     let output = home.command(&["audit", "tail"]);
     assert!(String::from_utf8_lossy(&output.stdout).contains("withdrawn"), "{:?}", output.stdout);
+}
+
+#[test]
+fn what_a_server_asks_is_filled_in_and_sent() {
+    let home = Home::new();
+    let pty = home.ready(USUAL);
+    pty.keys("2");
+    pty.shows("[2 Tools");
+    pty.keys("/dictate_note\r");
+    pty.shows("dictate_note  1/");
+    // The same key again at once would count as held down.
+    pty.keys("j");
+    pty.keys("\r");
+    pty.until("the editor", |screen| screen.contains("Call ") && screen.contains("Ctrl-S"));
+    pty.keys("\x13");
+    pty.until("the form", |screen| screen.contains("notes asks you") && screen.contains("> What should the new note"));
+    pty.until_screen("the keys are lit", |screen| {
+        let key = look(screen, "Ctrl-D");
+        key.is_some() && key == look(screen, "Esc leave")
+    });
+    pty.keys("idea");
+    pty.shows("idea");
+    pty.keys("\r");
+    pty.keys("tea at five");
+    pty.shows("tea at five");
+    pty.keys("\x13");
+    pty.shows("the server gets what you filled in");
+    pty.until_true("the note is there", || home.notes().contains(&"idea.md".to_owned()).then_some(()));
+    pty.keys("\x1b");
+    pty.until("the call", |screen| !screen.contains("notes asked you") && screen.contains("done"));
+    pty.keys("q");
+    assert_eq!(pty.end().status.code(), Some(0));
+    let output = home.command(&["audit", "tail"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("asks for name, text, kind, urgent") && said.contains("accepted: name, text, kind"),
+        "{said}"
+    );
+    assert!(!said.contains("tea at five"), "never what was written: {said}");
 }

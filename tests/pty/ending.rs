@@ -25,7 +25,7 @@ fn q_leaves() {
     let home = Home::new();
     let pty = home.dashboard(USUAL);
     pty.shows("[1 Servers");
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
     assert!(home.server("notes").is_some() && home.server("chatty").is_some());
     pty.keys("q");
     let end = pty.end();
@@ -38,7 +38,7 @@ fn signals_end_it_in_order() {
     for (number, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
         let home = Home::new();
         let pty = home.dashboard(USUAL);
-        pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+        pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
         signal(pty.pid(), number);
         let end = pty.end();
         assert_eq!(end.status.code(), Some(code), "{number:?}");
@@ -54,7 +54,7 @@ fn the_modes_are_those_from_before() {
     let pty = Pty::run(USUAL, &["sh", "-c", script, BIN], |command| home.furnish(command));
     let before = pty.until_true("the shell's own modes", || Some(pty.modes()).filter(|modes| modes.contains("TOSTOP")));
     pty.keys("go\n");
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
     assert_ne!(pty.modes(), before, "raw mode");
     pty.keys("q");
     let end = pty.end();
@@ -67,12 +67,12 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
     let home = Home::new();
     let script = "set -m; \"$0\"; echo STOPPED-$?; read go; fg; echo BACK-$?";
     let pty = Pty::run(USUAL, &["bash", "-c", script, BIN], |command| home.furnish(command));
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
     pty.keys("\x1a");
     pty.shows("STOPPED-148");
     assert!(pty.modes().contains("ICANON"), "{}", pty.modes());
     pty.keys("\n");
-    pty.until("the whole screen again", |screen| screen.contains("[1 Servers") && screen.contains("● 4 ready"));
+    pty.until("the whole screen again", |screen| screen.contains("[1 Servers") && screen.contains("● 7 ready"));
     pty.keys("2");
     pty.shows("[2 Tools");
     pty.keys("q");
@@ -104,7 +104,7 @@ fn a_panic_behind_the_screen_leaves_the_screen_alone_and_is_said_at_the_end() {
         home.furnish(command);
         command.env("CREWLET_PANIC", "task");
     });
-    pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+    pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
     pty.keys("6");
     pty.until("the panic in the log", |screen| screen.contains("panic  thread="));
     pty.keys("q");
@@ -125,7 +125,7 @@ fn a_killed_server_comes_back() {
     pty.shows(&format!("pid {first}"));
     signal(first, Signal::KILL);
     let second = pty.until_true("another notes server", || home.server("notes").filter(|pid| *pid != first));
-    pty.until("it is up again", |screen| screen.contains(&format!("pid {second}")) && screen.contains("● 4 ready"));
+    pty.until("it is up again", |screen| screen.contains(&format!("pid {second}")) && screen.contains("● 7 ready"));
     pty.keys("q");
     assert_eq!(pty.end().status.code(), Some(0));
     assert_eq!(home.processes(), []);

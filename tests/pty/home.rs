@@ -45,7 +45,7 @@ impl Home {
     /// The dashboard, once a server answers and the person can work.
     pub fn ready(&self, size: Size) -> Pty {
         let pty = self.dashboard(size);
-        pty.until("the demo servers", |screen| screen.contains("● 4 ready"));
+        pty.until("the demo servers", |screen| screen.contains("● 7 ready"));
         pty
     }
 

@@ -56,7 +56,7 @@ fn colours_are_left_out_where_they_are_not_wanted() {
             home.furnish(command);
             command.env(name, value);
         });
-        pty.until("the demo servers", |screen| screen.contains("4 ready"));
+        pty.until("the demo servers", |screen| screen.contains("7 ready"));
         pty.keys("2");
         pty.shows("delete_note");
         pty.keys("q");
@@ -83,7 +83,7 @@ fn a_copy_goes_to_the_terminals_clipboard_where_there_is_one() {
             home.furnish(command);
             command.env("TERM", term);
         });
-        pty.until("the demo servers", |screen| screen.contains("4 ready"));
+        pty.until("the demo servers", |screen| screen.contains("7 ready"));
         pty.keys("6");
         pty.shows("server_starting");
         pty.keys("c");

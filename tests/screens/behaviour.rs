@@ -496,6 +496,7 @@ fn grants_are_revoked_with_the_keys_of_the_table() {
             id: GrantId(4),
             seat: None,
             server: ServerName::from("git"),
+            connection: "git".into(),
             tool: "git_log".into(),
             scope: GrantScope::ThisTool,
             arguments: None,

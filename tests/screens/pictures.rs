@@ -165,6 +165,21 @@ fn the_approval_card() {
 }
 
 #[test]
+fn a_servers_question() {
+    let mut snapshot = sample::busy();
+    snapshot.approvals.clear();
+    snapshot.forms = vec![sample::form(1, 18)];
+    check("form", &snapshot, &["a"]);
+}
+
+#[test]
+fn a_servers_question_among_the_calls() {
+    let mut snapshot = sample::busy();
+    snapshot.forms = vec![sample::form(1, 18)];
+    check("approvals-form", &snapshot, &["3", "down", "down"]);
+}
+
+#[test]
 fn the_call_editor() {
     check("editor", &sample::calm(), &["2", "down", "enter"]);
 }

@@ -8,7 +8,7 @@ use crewlet_tui::config::model::PolicyDecision;
 use crewlet_tui::engine::ring::Ring;
 use crewlet_tui::engine::snapshot::*;
 use crewlet_tui::engine::status::*;
-use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, SeatHandle, ServerName};
+use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, FormId, SeatHandle, ServerName};
 use crewlet_tui::tool::annotations::Parsed;
 use crewlet_tui::tool::classify::classify;
 use crewlet_tui::tool::delivery::delivery;
@@ -33,6 +33,7 @@ pub fn empty() -> Snapshot {
         company: "Acme AI".into(),
         config_file: "config.yaml".into(),
         read_only: false,
+        seats: Vec::new(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
@@ -45,6 +46,7 @@ pub fn empty() -> Snapshot {
         listener_problem: None,
         sessions: Vec::new(),
         stopping: false,
+        forms: Vec::new(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),
@@ -191,6 +193,7 @@ fn server(
     ServerView {
         connection: ConnectionName::from(name),
         server: ServerName::from(name.split("::").next().unwrap_or(name)),
+        seat: name.split_once("::").map(|(_, seat)| SeatHandle::from(seat)),
         status,
         transport: TransportFacts::Stdio { command: format!("npx -y @acme/{name}").into() },
         peer: Some(PeerFacts {
@@ -198,6 +201,7 @@ fn server(
             protocol_version: "2025-11-25".into(),
             name: None,
             version: None,
+            offers: Offers::default(),
             pid: None,
             took: Duration::from_millis(212),
         }),
@@ -243,6 +247,7 @@ pub fn entry(server: &str, raw_name: &str, description: &str, hints: [Hint; 4]) 
         raw_name: raw_name.into(),
         server: ServerName::from(server),
         connection: ConnectionName::from(if server == "github" { "github::release" } else { server }),
+        seat: (server == "github").then(|| SeatHandle::from("release")),
         title: "".into(),
         description: description.into(),
         input_schema: Arc::new(serde_json::json!({
@@ -303,6 +308,42 @@ pub fn approval(id: u64, tool: &str, waiting: i64) -> Arc<ApprovalView> {
     })
 }
 
+/// A server's question with every kind of field, asked so many seconds ago.
+pub fn form(id: u64, waiting: i64) -> Arc<FormView> {
+    let params = serde_json::json!({
+        "message": "Which release do you mean?\nThe branch main has three that fit.",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "title": "Name of the release", "minLength": 2, "maxLength": 20,
+                         "description": "As it stands on the tag, without the v."},
+                "mail": {"type": "string", "format": "email", "title": "Tell whom"},
+                "count": {"type": "integer", "minimum": 1, "maximum": 9, "default": 3},
+                "draft": {"type": "boolean", "title": "As a draft"},
+                "channel": {"type": "string", "enum": ["stable", "beta", "nightly"], "default": "beta"},
+                "parts": {"type": "array", "items": {"anyOf": [
+                    {"const": "src", "title": "Sources"}, {"const": "bin", "title": "Binaries"},
+                    {"const": "doc", "title": "Documents"}]}},
+            },
+            "required": ["name", "draft"],
+        },
+    });
+    let form = crewlet_tui::tool::elicit::read(&params.to_string(), &crewlet_tui::secret::Redactor::default()).unwrap();
+    Arc::new(FormView {
+        id: FormId(id),
+        connection: ConnectionName::from("github::release"),
+        server: ServerName::from("github"),
+        during: vec![FormCall {
+            call: CallId::new("cx000000003"),
+            tool: "github_list_branches".into(),
+            caller: seat(),
+        }],
+        form: Arc::new(form),
+        asked_at: ago(waiting),
+        expires_at: Timestamp::from_millis(NOW.millis() + (300 - waiting) * 1_000),
+    })
+}
+
 pub fn seat() -> Caller {
     Caller::Seat { seat: SeatHandle::from("release"), session: "7c1e".into(), client: "claude-code 2.1".into() }
 }
@@ -331,6 +372,7 @@ fn call(n: usize, name: &str, phase: CallPhase) -> CallView {
         caller: seat(),
         name: name.into(),
         server: Some(entry.server.clone()),
+        connection: Some(entry.connection.clone()),
         raw_name: Some(entry.raw_name.clone()),
         class: Some(entry.class()),
         flags: Vec::new(),

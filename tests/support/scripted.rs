@@ -1,6 +1,6 @@
 //! A scripted MCP server in memory: it answers what the test tells it to and keeps a ledger of executed calls.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use crewlet_tui::engine::connection::Connector;
@@ -15,10 +15,23 @@ pub enum Reaction {
     Result(Value),
     /// Answers with a JSON-RPC error.
     Error(i64, &'static str),
+    /// Says these things of its progress (parameters without a token), then answers with the text `ok`.
+    #[allow(dead_code, reason = "not every test crate looks at it")]
+    Progress(Vec<Value>),
     /// Never answers.
     Silence,
     /// Closes the connection before it answers.
     HangUp,
+    /// Answers with what this makes of the parameters.
+    With(fn(&Value) -> Value),
+    /// Sends these messages; the call is answered with the text of our answer to the request `until`.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    Ask {
+        /// What is sent.
+        messages: Vec<Value>,
+        /// The request whose answer ends the call.
+        until: Value,
+    },
 }
 
 #[derive(Default)]
@@ -27,7 +40,12 @@ struct State {
     reactions: VecDeque<Reaction>,
     ledger: Vec<(String, String)>,
     received: Vec<Value>,
-    notify: Vec<tokio::sync::mpsc::Sender<()>>,
+    /// Calls that wait for an answer of ours: the call's id, and the request's.
+    asking: Vec<(Value, Value)>,
+    modern: bool,
+    notify: Vec<tokio::sync::mpsc::Sender<Vec<Value>>>,
+    capabilities: Option<Value>,
+    others: HashMap<&'static str, Reaction>,
 }
 
 /// The server; clones share one state.
@@ -44,6 +62,41 @@ impl Scripted {
         server
     }
 
+    /// A server that declares resources and prompts beside its tools.
+    pub fn offering(tools: impl IntoIterator<Item = Value>) -> Self {
+        let server = Self::new(tools);
+        let told = json!({"listChanged": true});
+        let capabilities = json!({"tools": told, "resources": told, "prompts": told});
+        server.state.lock().expect("state").capabilities = Some(capabilities);
+        server
+    }
+
+    /// From now on requests of this method, which is not `tools/call`, are treated like this.
+    pub fn answer_to(&self, method: &'static str, reaction: Reaction) {
+        self.state.lock().expect("state").others.insert(method, reaction);
+    }
+
+    /// From now on it speaks the era without sessions.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub fn be_modern(&self) {
+        self.state.lock().expect("state").modern = true;
+    }
+
+    /// Sends a notification to every open connection.
+    pub async fn tell(&self, method: &'static str) {
+        self.say([json!({"jsonrpc": "2.0", "method": method})]).await;
+    }
+
+    /// Sends these messages on every open connection.
+    #[allow(dead_code, reason = "not every test crate uses it")]
+    pub async fn say(&self, messages: impl IntoIterator<Item = Value>) {
+        let messages: Vec<Value> = messages.into_iter().collect();
+        let open = self.state.lock().expect("state").notify.clone();
+        for connection in open {
+            let _ = connection.send(messages.clone()).await;
+        }
+    }
+
     /// The next calls are treated like this, in order.
     pub fn react(&self, reactions: impl IntoIterator<Item = Reaction>) {
         self.state.lock().expect("state").reactions.extend(reactions);
@@ -51,14 +104,8 @@ impl Scripted {
 
     /// Replaces the tools and says so to every open connection.
     pub async fn change_tools(&self, tools: impl IntoIterator<Item = Value>) {
-        let notify = {
-            let mut state = self.state.lock().expect("state");
-            state.tools = tools.into_iter().collect();
-            state.notify.clone()
-        };
-        for connection in notify {
-            let _ = connection.send(()).await;
-        }
+        self.state.lock().expect("state").tools = tools.into_iter().collect();
+        self.tell("notifications/tools/list_changed").await;
     }
 
     /// Executed calls: raw name and the arguments exactly as received.
@@ -80,7 +127,7 @@ impl Scripted {
 
     async fn serve(self, input: DuplexStream, mut output: DuplexStream) {
         let mut lines = BufReader::new(input).lines();
-        let (notify, mut changed) = tokio::sync::mpsc::channel(8);
+        let (notify, mut said) = tokio::sync::mpsc::channel(8);
         self.state.lock().expect("state").notify.push(notify);
         loop {
             let answer = tokio::select! {
@@ -91,7 +138,7 @@ impl Scripted {
                     },
                     _ => return,
                 },
-                Some(()) = changed.recv() => vec![json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})],
+                Some(messages) = said.recv() => messages,
             };
             for message in answer {
                 if output.write_all(format!("{message}\n").as_bytes()).await.is_err() {
@@ -108,14 +155,25 @@ impl Scripted {
         let mut state = self.state.lock().expect("state");
         state.received.push(message.clone());
         let Some(id) = id else { return Some(Vec::new()) };
+        if message.get("method").is_none() {
+            let Some(at) = state.asking.iter().position(|(_, until)| *until == id) else { return Some(Vec::new()) };
+            let (call, _) = state.asking.remove(at);
+            let said = message.get("result").or_else(|| message.get("error")).cloned().unwrap_or_default();
+            let result = json!({"content": [{"type": "text", "text": said.to_string()}]});
+            return Some(vec![json!({"jsonrpc": "2.0", "id": call, "result": result})]);
+        }
         let result = |result: Value| Some(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]);
         let error = |code: i64, text: &str| {
             Some(vec![json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}})])
         };
         match message.get("method").and_then(Value::as_str) {
+            Some("server/discover") if state.modern => result(json!({
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}},
+            })),
             Some("initialize") => result(json!({
                 "protocolVersion": "2025-11-25",
-                "capabilities": {"tools": {"listChanged": true}},
+                "capabilities": state.capabilities.clone().unwrap_or(json!({"tools": {"listChanged": true}})),
                 "serverInfo": {"name": "scripted", "version": "1"},
             })),
             Some("tools/list") => result(json!({"tools": state.tools})),
@@ -125,10 +183,25 @@ impl Scripted {
                     None => result(json!({"content": [{"type": "text", "text": "ok"}]})),
                     Some(Reaction::Result(value)) => result(value),
                     Some(Reaction::Error(code, text)) => error(code, text),
+                    Some(Reaction::Progress(said)) => {
+                        let token = &message["params"]["_meta"]["progressToken"];
+                        let notice = |mut params: Value| {
+                            params["progressToken"] = token.clone();
+                            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+                        };
+                        let answer = result(json!({"content": [{"type": "text", "text": "ok"}]}));
+                        Some(said.into_iter().map(notice).chain(answer.into_iter().flatten()).collect())
+                    }
                     Some(Reaction::Silence) => Some(Vec::new()),
                     Some(Reaction::HangUp) => None,
+                    Some(Reaction::With(made)) => result(made(&message["params"])),
+                    Some(Reaction::Ask { messages, until }) => {
+                        state.asking.push((id, until));
+                        Some(messages)
+                    }
                 }
             }
+            Some(method) if state.others.contains_key(method) => other(&state.others[method], &message),
             _ => error(-32601, "Method not found"),
         }
     }
@@ -158,4 +231,17 @@ impl Connector for Scripted {
         tokio::spawn(self.clone().serve(input, output));
         (Box::new(to_server), Box::new(from_server))
     }
+}
+
+/// The answer to a request that is no call.
+fn other(reaction: &Reaction, request: &Value) -> Option<Vec<Value>> {
+    let outcome = match reaction {
+        Reaction::Result(value) => ("result", value.clone()),
+        Reaction::Error(code, text) => ("error", json!({"code": code, "message": text})),
+        Reaction::With(made) => ("result", made(&request["params"])),
+        Reaction::Silence => return Some(Vec::new()),
+        Reaction::HangUp => return None,
+        Reaction::Ask { .. } | Reaction::Progress(_) => panic!("only calls do that"),
+    };
+    Some(vec![json!({"jsonrpc": "2.0", "id": request["id"], outcome.0: outcome.1})])
 }

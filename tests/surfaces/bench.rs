@@ -93,9 +93,14 @@ pub async fn bench() -> Bench {
 }
 
 pub async fn bench_with(text: &str) -> Bench {
+    bench_of(text, &[("notes", &Scripted::new(tools()))]).await
+}
+
+/// A bench with these servers; the first is its `server`.
+pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     // TLS is not used, but the client asks for a provider.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let server = Scripted::new(tools());
+    let server = servers[0].1.clone();
     let config = crewlet_tui::config::load(text, &Source::File("config.yaml".into())).expect("a valid config").config;
     let folder = tempfile::tempdir().unwrap();
     let state = StateDir::open(folder.path().join("state")).unwrap();
@@ -105,7 +110,8 @@ pub async fn bench_with(text: &str) -> Bench {
     // Tests of what servers bring count their tools; tests of the program's own ask for them.
     let own = native.clone().filter(|_| !config.operators.is_empty());
     let redactor = Redactor::default();
-    let connector: Arc<dyn Connector> = Arc::new(server.clone());
+    let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
+    let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));
     let options = Options {
         environment: Arc::new(NoVariables),
         attendance: Attendance::Person,
@@ -120,7 +126,7 @@ pub async fn bench_with(text: &str) -> Bench {
         log_dropped: Arc::new(|| 0),
         only: None,
         own_children: Vec::new(),
-        connectors: HashMap::from([(ServerName::new("notes"), connector)]),
+        connectors: connectors.collect::<HashMap<_, _>>(),
         first_notices: Vec::new(),
         kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), ..start::Kept::default() },
     };
@@ -199,6 +205,8 @@ impl Bench {
             token: self.token(seat),
             accept: "application/json, text/event-stream",
             progress: None,
+            capabilities: json!({}),
+            name: "modern-agent",
             session,
         }
     }
@@ -211,6 +219,8 @@ impl Bench {
             token: operator_token(id),
             accept: "application/json, text/event-stream",
             progress: None,
+            capabilities: json!({}),
+            name: "modern-agent",
             session: legacy.then(String::new),
         };
         if !legacy {
@@ -259,6 +269,10 @@ pub struct Agent {
     pub token: String,
     pub accept: &'static str,
     pub progress: Option<Value>,
+    /// Declared with each request of the era without sessions.
+    pub capabilities: Value,
+    /// What it calls itself there.
+    pub name: &'static str,
     /// `None`: the era without sessions.
     pub session: Option<String>,
 }
@@ -313,9 +327,14 @@ impl Agent {
             Some(_) => {}
             None => {
                 request = request.header("mcp-protocol-version", MODERN).header("mcp-method", method);
-                if method == "tools/call" {
-                    let params: Value = serde_json::from_str(params).unwrap();
-                    request = request.header("mcp-name", params["name"].as_str().unwrap());
+                let params: Value = serde_json::from_str(params).unwrap();
+                let name = match method {
+                    "tools/call" | "prompts/get" => &params["name"],
+                    "resources/read" => &params["uri"],
+                    _ => &params["taskId"],
+                };
+                if let Some(name) = name.as_str() {
+                    request = request.header("mcp-name", name);
                 }
             }
         }
@@ -336,8 +355,8 @@ impl Agent {
             Some(_) => json!({}),
             None => json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "modern-agent", "version": "2"},
+                "io.modelcontextprotocol/clientCapabilities": self.capabilities,
+                "io.modelcontextprotocol/clientInfo": {"name": self.name, "version": "2"},
             }),
         };
         if let Some(token) = &self.progress {
@@ -346,9 +365,15 @@ impl Agent {
         meta
     }
 
-    pub async fn request(&self, method: &str, mut params: Value) -> Answer {
+    /// Parameters with what each request carries.
+    pub fn asking(&self, params: &Value) -> String {
+        let mut params = params.clone();
         params["_meta"] = self.meta();
-        self.send(method, &params.to_string(), Some(json!(7))).await
+        params.to_string()
+    }
+
+    pub async fn request(&self, method: &str, params: Value) -> Answer {
+        self.send(method, &self.asking(&params), Some(json!(7))).await
     }
 
     pub async fn notify(&self, method: &str, params: Value) -> Answer {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crewlet_tui::engine::audit::{Decision, Kind};
 use crewlet_tui::engine::command::Verdict;
-use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
+use crewlet_tui::engine::snapshot::{CallPhase, CallView, Caller, Withdrawal};
 use crewlet_tui::tool::arguments::Arguments;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
@@ -170,22 +170,34 @@ async fn a_deleted_session_withdraws_what_it_asked() {
 
 #[tokio::test]
 async fn a_running_call_that_is_cancelled_is_cancelled_upstream() {
-    let bench = bench().await;
-    let agent = bench.legacy("release").await;
-    bench.server.react([Reaction::Silence]);
-    let call = agent.start_call("get", "{}");
-    bench.until(|s| s.calls.iter().any(|call| call.phase == CallPhase::Running)).await;
-    while bench.server.ledger().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    call.abort();
-    let told = async {
-        while !bench.server.methods().iter().any(|method| method == "notifications/cancelled") {
+    // By closing the connection in both eras, in a session also by a notice.
+    for (legacy, notice) in [(true, true), (true, false), (false, false)] {
+        let bench = bench().await;
+        let agent = if legacy { bench.legacy("release").await } else { bench.modern("release") };
+        bench.server.react([Reaction::Silence]);
+        let call = agent.start_call("get", "{}");
+        while bench.server.ledger().is_empty() {
             tokio::task::yield_now().await;
         }
-    };
-    tokio::time::timeout(Duration::from_secs(1), told).await.expect("the server is told within a second");
-    bench.stop().await;
+        if notice {
+            agent.notify("notifications/cancelled", json!({"requestId": 7, "reason": "enough"})).await;
+            assert!(call.await.unwrap().body.is_empty(), "no late answer");
+        } else {
+            call.abort();
+        }
+        let told = async {
+            while !bench.server.methods().iter().any(|method| method == "notifications/cancelled") {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(1), told).await.expect("the server is told within a second");
+        let received = bench.server.received();
+        let of = |method: &str| received.iter().find(|message| message["method"] == json!(method)).unwrap().clone();
+        assert_eq!(of("notifications/cancelled")["params"]["requestId"], of("tools/call")["id"], "the id it knows");
+        let unknown = bench.until(|s| s.calls.iter().any(|call| matches!(call.phase, CallPhase::Unknown { .. })));
+        tokio::time::timeout(Duration::from_secs(1), unknown).await.expect("and the dashboard");
+        bench.stop().await;
+    }
 }
 
 #[tokio::test]
@@ -197,7 +209,9 @@ async fn a_long_wait_is_answered_and_picked_up_by_repeating_the_call() {
         assert!(first.starts_with("error: waiting for a person; repeat the same call"), "{first}");
         let question = bench.question().await;
         bench.decide(&question, Verdict::Approve).await;
-        bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| call.decider.is_some())).await;
+        let waits = |phase: &CallPhase| matches!(phase, CallPhase::Waiting(_));
+        let seen = |call: &CallView| call.decider.is_some() && waits(&call.phase);
+        bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| seen(call))).await;
         assert_eq!(bench.server.ledger().len(), before, "nothing runs without a live caller");
         let other = agent.call("delete", r#"{"a":3}"#).await.outcome();
         assert!(other.contains("waiting for a person"), "other arguments are another call: {other}");
@@ -297,6 +311,29 @@ async fn absent_and_foreign_names_look_alike() {
     assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
     assert_eq!(bench.server.ledger(), []);
     assert!(bench.reasons(Kind::Refused).iter().any(|reason| reason.contains("nothing")), "the trail says so");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn secrets_in_names_that_callers_make_up_are_recorded_nowhere() {
+    let bench = bench().await;
+    let secret = bench.token("review");
+    for agent in bench.both("release").await {
+        // Long enough for a cut to go through it.
+        agent.call(&format!("{}{secret}", "x".repeat(60)), "{}").await;
+    }
+    let named = bench.agent("release", Some(String::new()));
+    let client = json!({"name": format!("{}{secret}", "y".repeat(40)), "version": secret});
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+    let opened = named.send("initialize", &params.to_string(), Some(json!(1))).await;
+    let session = opened.headers["mcp-session-id"].to_str().unwrap().to_owned();
+    Agent { session: Some(session), ..named }.call("get", "{}").await;
+    let seen = bench.until(|snapshot| snapshot.sessions.iter().any(|session| session.client.starts_with("yyy"))).await;
+    for part in [&*secret, &secret[..16]] {
+        let records = format!("{:?}", bench.trail.records());
+        assert!(!records.contains(part), "{records}");
+        assert!(!format!("{:?} {:?}", seen.sessions, seen.calls).contains(part), "{:?}", seen.sessions);
+    }
     bench.stop().await;
 }
 

@@ -8,7 +8,7 @@ use crewlet_tui::store::items::Filter;
 use crewlet_tui::store::{FILE, ReadStore, Store, StoreError};
 use serde_json::{Value, json};
 
-use crate::binary::Serving;
+use crate::program::Serving;
 
 const TOKEN: &str = "bridge-token-0123456789";
 const WORKERS: usize = 4;
@@ -54,7 +54,7 @@ async fn a_killed_writer_leaves_everything_it_acknowledged_and_no_halves() {
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
     let mut acknowledged = Vec::new();
     for round in 0..3 {
-        let mut serving = Serving::start(folder.path());
+        let mut serving = Serving::start(folder.path(), &[]);
         let done = Arc::new(AtomicUsize::new(0));
         let worker = |number| work(serving.address.clone(), format!("r{round}w{number}"), done.clone());
         let workers: Vec<_> = (0..WORKERS).map(|number| tokio::spawn(worker(number))).collect();

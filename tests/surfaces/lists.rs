@@ -1,9 +1,11 @@
 //! What agents are offered, and how they hear that it changed.
 
+use crewlet_tui::engine::audit::Kind;
+use crewlet_tui::engine::command::Verdict;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::bench::{Agent, LEGACY, MODERN, bench, read_until, tools};
+use crate::bench::{Agent, LEGACY, MODERN, bench, bench_with, read_until, tools};
 
 fn expected() -> Value {
     json!([
@@ -46,9 +48,10 @@ async fn a_client_opens_as_its_era_does() {
     for (asked, given) in [(LEGACY, LEGACY), ("2025-03-26", "2025-03-26"), ("1999-01-01", LEGACY)] {
         let answer = agent.initialize(asked).await;
         let result = &answer.message()["result"];
+        let list = json!({"listChanged": true});
         assert_eq!(result["protocolVersion"], json!(given));
         assert_eq!(result["serverInfo"]["title"], json!("Release Manager (release)"));
-        assert_eq!(result["capabilities"], json!({"tools": {"listChanged": true}}));
+        assert_eq!(result["capabilities"], json!({"tools": list, "resources": list, "prompts": list}));
     }
     let modern = bench.modern("release");
     let result = modern.request("server/discover", json!({})).await.message()["result"].clone();
@@ -124,7 +127,7 @@ async fn a_client_without_session_hears_of_changed_tools() {
     let request = agent.post("subscriptions/listen", &params.to_string(), Some(json!("sub")));
     let mut stream = request.send().await.unwrap();
     let first = read_until(&mut stream, "\n\n").await;
-    assert!(first.contains(r#""notifications":{"toolsListChanged":true}"#), "{first}");
+    assert!(first.contains(r#""notifications":{"toolsListChanged":true,"promptsListChanged":true}"#), "{first}");
     bench.server.change_tools([]).await;
     let changed = read_until(&mut stream, "list_changed").await;
     assert!(changed.contains(r#""io.modelcontextprotocol/subscriptionId":"sub""#), "{changed}");
@@ -147,4 +150,44 @@ async fn names_are_the_same_after_a_restart_and_for_every_seat() {
     let again = crate::bench::bench().await;
     assert_eq!(again.modern("release").list().await["result"], first["result"]);
     again.stop().await;
+}
+
+#[tokio::test]
+async fn what_one_seat_has_of_its_own_is_not_there_for_another_in_any_way() {
+    let bench = bench_with(
+        "
+name: Acme
+roles:
+  - { name: Release Manager, handle: release, mcp_env: { notes: { TOKEN: of-release } } }
+  - { name: Reviewer, handle: review }
+mcp_servers:
+  - { name: notes, shared: false, command: in-memory }
+",
+    )
+    .await;
+    let [legacy, modern] = bench.both("release").await;
+    for agent in [legacy, modern] {
+        assert_eq!(agent.list().await["result"]["tools"], expected());
+        assert_eq!(agent.call("get", "{}").await.message()["result"]["isError"], json!(false));
+    }
+    let ran = bench.server.ledger().len();
+    let call = bench.modern("release").start_call("delete", "{}");
+    let question = bench.question().await;
+    assert_eq!(question.entry.connection.as_str(), "notes::Release_Manager");
+    bench.decide(&question, Verdict::Approve).await;
+    call.await.unwrap();
+    let [legacy, modern] = bench.both("review").await;
+    for agent in [legacy, modern] {
+        assert_eq!(agent.list().await["result"]["tools"], json!([]));
+        let nowhere = agent.call("no_such_tool", "{}").await.message()["error"].clone();
+        assert_eq!(nowhere["code"], json!(-32602));
+        for name in ["get", "GET", "delete", "notes/get", "notes::Release_Manager/get", "odd/name here"] {
+            assert_eq!(agent.call(name, "{}").await.message()["error"], nowhere, "{name}");
+        }
+    }
+    assert_eq!(bench.server.ledger().len(), ran + 1);
+    let refused = bench.reasons(Kind::Refused);
+    let told = "seat \"review\" has no tool \"get\": only other seats do";
+    assert!(refused.iter().any(|reason| reason.contains(told)), "{refused:?}");
+    bench.stop().await;
 }

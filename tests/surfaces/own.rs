@@ -94,6 +94,48 @@ async fn what_destroys_asks_the_person_who_sees_the_operator() {
 }
 
 #[tokio::test]
+async fn operators_are_told_what_they_have_and_can_follow_a_question_as_a_task() {
+    const TASKS: &str = "io.modelcontextprotocol/tasks";
+    let bench = company().await;
+    for (id, path, has_tasks) in [("founder", "/operator/mcp", true), ("bridge", "/connector/mcp", false)] {
+        let mut agent = bench.operator(id, path, false).await;
+        agent.capabilities = json!({"extensions": {TASKS: {}}});
+        let found = agent.request("server/discover", json!({})).await.message()["result"]["capabilities"].clone();
+        assert_eq!((found["tools"].is_object(), found["extensions"][TASKS].is_object()), (true, has_tasks), "{found}");
+        assert!(found["resources"].is_null() && found["prompts"].is_null(), "{found}");
+        for method in ["resources/list", "prompts/list", "resources/templates/list"] {
+            let answer = agent.request(method, json!({})).await;
+            assert_eq!(answer.message()["error"]["code"], json!(-32601), "{method}");
+        }
+        let asked = agent.request("tasks/get", json!({"taskId": "none"})).await.message()["error"]["code"].clone();
+        assert_eq!(asked, if has_tasks { json!(-32602) } else { json!(-32601) });
+    }
+    let mut founder = bench.operator("founder", "/operator/mcp", false).await;
+    founder.capabilities = json!({"extensions": {TASKS: {}}});
+    founder.call("create_work_item", r#"{"project":"WORK","title":"a"}"#).await;
+    let task = founder.call("remove_work_item", r#"{"item":"WORK-1"}"#).await.message()["result"].clone();
+    assert_eq!(task["status"], json!("working"), "{task}");
+    let question = bench.question().await;
+    // It is this operator's and nobody else's.
+    let mut partner = bench.operator("partner", "/operator/mcp", false).await;
+    partner.capabilities = founder.capabilities.clone();
+    let id = json!({"taskId": task["taskId"]});
+    assert_eq!(partner.request("tasks/get", id.clone()).await.message()["error"]["code"], json!(-32602));
+    bench.decide(&question, Verdict::Approve).await;
+    let over = async {
+        loop {
+            let task = founder.request("tasks/get", id.clone()).await.message()["result"].clone();
+            if task["status"] != json!("working") {
+                return task;
+            }
+        }
+    };
+    let over = tokio::time::timeout(Duration::from_secs(10), over).await.expect("in time");
+    assert_eq!(over["result"]["structuredContent"]["outcome"], json!("removed"), "{over}");
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn what_is_remembered_for_one_operator_lets_no_other_and_no_seat_through() {
     let bench = company().await;
     let founder = bench.operator("founder", "/operator/mcp", false).await;

@@ -14,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, 
 use tokio::task::JoinHandle;
 
 use crate::bench::{Bench, bench};
+use crate::scripted::Reaction;
 
 struct Stdio {
     input: WriteHalf<DuplexStream>,
@@ -46,6 +47,12 @@ impl Stdio {
     async fn next(&mut self) -> Value {
         let line = tokio::time::timeout(Duration::from_secs(10), self.output.next_line()).await;
         serde_json::from_str(&line.expect("in time").unwrap().expect("a line")).unwrap()
+    }
+
+    async fn all_changed(&mut self) {
+        for list in ["tools", "resources", "prompts"] {
+            assert_eq!(self.next().await["method"], json!(format!("notifications/{list}/list_changed")));
+        }
     }
 
     async fn ask(&mut self, method: &str, params: Value) -> Value {
@@ -93,6 +100,45 @@ async fn an_agent_on_stdio_lists_and_calls_through_the_gate() {
 }
 
 #[tokio::test]
+async fn an_agent_on_stdio_hears_of_progress_and_cancels_what_runs() {
+    let bench = bench().await;
+    bench.announce();
+    for cancels in [true, false] {
+        let before = bench.server.methods().iter().filter(|method| *method == "notifications/cancelled").count();
+        let mut agent = Stdio::start(&bench);
+        agent.initialize().await;
+        bench.server.react([
+            Reaction::Progress(vec![json!({"progress": 1, "total": 2, "message": "half"})]),
+            Reaction::Silence,
+        ]);
+        let call = json!({"name": "get", "arguments": {}, "_meta": {"progressToken": "p"}});
+        let notice = agent.ask("tools/call", call.clone()).await;
+        let said = json!({"progressToken": "p", "progress": 1, "total": 2, "message": "half"});
+        assert_eq!(notice["params"], said);
+        assert_eq!(agent.next().await["result"]["isError"], json!(false));
+        let ran = bench.server.ledger().len();
+        agent.send(json!({"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": call})).await;
+        while bench.server.ledger().len() == ran {
+            tokio::task::yield_now().await;
+        }
+        if cancels {
+            let params = json!({"requestId": 9});
+            agent.send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})).await;
+        } else {
+            agent.close().await;
+        }
+        let told = async {
+            while bench.server.methods().iter().filter(|method| *method == "notifications/cancelled").count() == before
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(1), told).await.expect("the server is told within a second");
+    }
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn a_question_goes_away_with_the_agents_process() {
     let bench = bench().await;
     bench.announce();
@@ -126,13 +172,17 @@ async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     let call = agent.ask("tools/call", json!({"name": "get"})).await;
     assert_eq!(call["result"]["isError"], json!(true));
+    assert_eq!(agent.ask("resources/list", json!({})).await["result"], json!({"resources": []}));
+    let read = agent.ask("resources/read", json!({"uri": "crewlet://notes/a"})).await;
+    assert!(read["error"]["message"].as_str().unwrap().contains("start the dashboard"), "{read}");
     bench.announce();
-    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    agent.all_changed().await;
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 4);
+    assert_eq!(agent.ask("prompts/list", json!({})).await["result"], json!({"prompts": []}));
     assert_eq!(agent.ask("server/discover", json!({})).await["error"]["code"], json!(-32601));
     bench.state.clear_run();
     bench.stop().await;
-    assert_eq!(agent.next().await["method"], json!("notifications/tools/list_changed"));
+    agent.all_changed().await;
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     agent.close().await;
 }

@@ -19,6 +19,7 @@ pub(super) fn words(record: &Stored) -> String {
     add(&match record.kind.as_str() {
         "received" => policy(record).unwrap_or_default(),
         "decided" | "finished" => verdict(record),
+        "answered" => answered(record),
         "dispatched" => allowed(record).trim_start_matches(", ").to_owned(),
         "refused" => reason(record),
         _ => safe(record.reason.as_deref()),
@@ -32,11 +33,28 @@ pub(super) fn said(record: &Stored) -> Vec<String> {
         "received" => received(record),
         "asked" => vec!["a person was asked".to_owned()],
         "decided" => vec![verdict(record)],
-        "dispatched" => vec![format!("sent to {}{}", server(record), allowed(record))],
+        "dispatched" => {
+            let again = record.reason.as_deref().map(|reason| format!(": {}", text::visible(reason)));
+            vec![format!("sent to {}{}{}", server(record), allowed(record), again.unwrap_or_default())]
+        }
+        "elicited" => vec![format!("{} asked the person: {}", server(record), safe(record.reason.as_deref()))],
+        "answered" => vec![format!("the question of {}: {}", server(record), answered(record))],
         "finished" => vec![format!("finished: {}", verdict(record))],
         "refused" => vec![format!("refused: {}", reason(record))],
         other => vec![text::visible(other).into_owned()],
     }
+}
+
+/// `accepted: name, by person:root after 12.3 s`: what became of a server's question.
+fn answered(record: &Stored) -> String {
+    let mut words = safe(record.reason.as_deref());
+    if let Some(decider) = &record.decider {
+        words.extend([", by ", &*text::visible(decider)]);
+    }
+    if let Some(elapsed) = record.elapsed_ms {
+        words.extend([" after ", &*duration(elapsed)]);
+    }
+    words
 }
 
 /// `, allowed by shell:root`
@@ -112,15 +130,17 @@ pub(super) fn who(caller: &StoredCaller) -> String {
 }
 
 pub(super) fn what(record: &Stored) -> String {
-    match (&record.server, &record.tool, &record.name) {
+    match (record.connection.as_ref().or(record.server.as_ref()), &record.tool, &record.name) {
         (Some(server), Some(tool), _) => format!("{}/{}", text::visible(server), text::visible(tool)),
+        (Some(server), None, Some(name)) => format!("{} of {}", text::visible(name), text::visible(server)),
         (_, _, Some(name)) => text::visible(name).into_owned(),
         _ => String::new(),
     }
 }
 
 fn server(record: &Stored) -> String {
-    record.server.as_deref().map_or_else(|| "the server".to_owned(), |server| text::visible(server).into_owned())
+    let connection = record.connection.as_ref().or(record.server.as_ref());
+    connection.map_or_else(|| "the server".to_owned(), |server| text::visible(server).into_owned())
 }
 
 pub(super) fn ends(record: &Stored) -> bool {

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use super::record::Record;
 use crate::engine::snapshot::Caller;
+use crate::ids::ConnectionName;
 use crate::text;
 use crate::tool::{Digest, EffectClass, Hint, HintName};
 
@@ -40,6 +41,9 @@ pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
     }
     if let Some(server) = &record.server {
         line.text("server", server.as_str());
+        // A shared connection has the server's name.
+        let own = record.connection.as_ref().filter(|connection| connection.as_str() != server.as_str());
+        line.optional("connection", own.map(ConnectionName::as_str));
     }
     line.optional("tool", record.tool.as_deref());
     line.optional("name", record.name.as_deref());
@@ -190,7 +194,7 @@ pub struct Stored {
     pub seq: u64,
     /// SHA-256 of the previous line, in hex.
     pub prev: String,
-    /// `received`, `asked`, `decided`, `dispatched`, `finished`, `refused` or `repaired`.
+    /// `received`, `asked`, `decided`, `dispatched`, `finished`, `refused`, `elicited`, `answered` or `repaired`.
     pub kind: String,
     /// The run of the program that wrote it.
     pub instance: Option<String>,
@@ -200,6 +204,8 @@ pub struct Stored {
     pub caller: Option<StoredCaller>,
     /// The server.
     pub server: Option<String>,
+    /// The connection, where it is a seat's own.
+    pub connection: Option<String>,
     /// The raw tool name.
     pub tool: Option<String>,
     /// The catalogue name, or the name asked for.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
-use crate::ids::{CallId, ServerName};
+use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::tool::{Digest, EffectClass, Flag, Hint, HintName};
 
 /// A record before the writer numbers and chains it. Absent fields are left out of the line.
@@ -21,6 +21,8 @@ pub struct Record {
     pub caller: Option<Caller>,
     /// The server, where the name resolved.
     pub server: Option<ServerName>,
+    /// The connection, where the name resolved. Written where it is a seat's own, and so not the server's name.
+    pub connection: Option<ConnectionName>,
     /// The raw tool name, where the name resolved.
     pub tool: Option<Arc<str>>,
     /// The catalogue name, or the name asked for.
@@ -58,6 +60,7 @@ impl Record {
             call: None,
             caller: None,
             server: None,
+            connection: None,
             tool: None,
             name: None,
             class: None,
@@ -90,6 +93,10 @@ pub enum Kind {
     Finished,
     /// It ended without being asked or sent.
     Refused,
+    /// A server asked the person something.
+    Elicited,
+    /// A server's question ended: what was done, by the names of the fields.
+    Answered,
     /// The trail itself was mended at a start.
     Repaired,
 }
@@ -104,6 +111,8 @@ impl Kind {
             Self::Dispatched => "dispatched",
             Self::Finished => "finished",
             Self::Refused => "refused",
+            Self::Elicited => "elicited",
+            Self::Answered => "answered",
             Self::Repaired => "repaired",
         }
     }

@@ -15,7 +15,7 @@ use super::line::{Stored, StoredCaller};
 use super::record::{Decision, Kind, Outcome, Record};
 use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
-use crate::ids::{CallId, SeatHandle, ServerName};
+use crate::ids::{CallId, ConnectionName, SeatHandle, ServerName};
 use crate::tool::EffectClass;
 
 const FOLDER: &str = "instances";
@@ -131,6 +131,8 @@ fn follow(open: &mut HashMap<String, (Left, Stored)>, stored: Stored, gone: &[Go
         ("received" | "asked", _) => Left::Waiting,
         ("decided", Some("approved")) => Left::Approved,
         ("dispatched", _) => Left::Dispatched,
+        // What a server asks during a call says nothing about where the call stands.
+        ("elicited" | "answered", _) => return,
         _ => {
             // Ended, by whomever.
             open.remove(&call);
@@ -153,6 +155,7 @@ fn closing(left: Left, stored: Stored) -> Record {
         call: stored.call.map(|call| CallId::new(call.as_str())),
         caller: stored.caller.and_then(caller),
         server: stored.server.map(|server| ServerName::new(server.as_str())),
+        connection: stored.connection.map(|connection| ConnectionName::new(connection.as_str())),
         tool: stored.tool.map(Into::into),
         name: stored.name.map(Into::into),
         class: EffectClass::ALL.into_iter().find(|class| Some(class.as_str()) == stored.class.as_deref()),

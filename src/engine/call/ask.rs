@@ -78,6 +78,8 @@ impl Run {
             // Nothing runs without a live caller.
             Ending::Approved(approval) => {
                 self.view.decider = Some(person);
+                // Nothing runs yet: the screen says that it waits for its caller.
+                self.view.phase = CallPhase::Waiting(approval.question);
                 match self.await_caller().await {
                     Ok(()) => return Answered::Approved(approval),
                     Err(Lapsed::GivenUp) => withdrawn(self.hold.why_gone()),

@@ -2,8 +2,9 @@
 //!
 //! A surface answers an agent that has waited long enough with "repeat the same call" and the question goes on
 //! without it. Nothing runs without a live caller, so what a person approves meanwhile waits until the caller is
-//! back. Leaving and starting to run are one atomic step: whichever comes first wins. Surfaces hold one end, the
-//! pipeline the other; who repeats which call is the surfaces' business.
+//! back. Leaving and starting to run are one atomic step: whichever comes first wins. While the call runs, the caller
+//! hears by it what the server says of progress. Surfaces hold one end, the pipeline the other; who repeats which call
+//! is the surfaces' business.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::engine::connection::progress::{Hearing, Progress};
 use crate::engine::snapshot::Withdrawal;
 
 /// How long an approved call waits for its caller to come back.
@@ -32,6 +34,7 @@ pub enum Stage {
 pub struct Hold {
     stage: Arc<watch::Sender<Stage>>,
     why_gone: Arc<OnceLock<Withdrawal>>,
+    hearing: Hearing,
 }
 
 /// Why an approval could not be used.
@@ -45,7 +48,11 @@ pub(super) enum Lapsed {
 
 impl Default for Hold {
     fn default() -> Self {
-        Self { stage: Arc::new(watch::channel(Stage::Running).0), why_gone: Arc::default() }
+        Self {
+            stage: Arc::new(watch::channel(Stage::Running).0),
+            why_gone: Arc::default(),
+            hearing: watch::channel(None).0,
+        }
     }
 }
 
@@ -69,6 +76,19 @@ impl Hold {
     /// The caller is back.
     pub fn come_back(&self) {
         self.step(Stage::Away, Stage::Asked);
+    }
+
+    /// What the server says of the call while it runs: the latest only, already paced.
+    pub fn progress(&self) -> watch::Receiver<Option<Progress>> {
+        let mut heard = self.hearing.subscribe();
+        // What was said before anybody listened is news too.
+        heard.mark_changed();
+        heard
+    }
+
+    /// Where the server's progress goes.
+    pub(super) fn hearing(&self) -> &Hearing {
+        &self.hearing
     }
 
     /// Says why the caller is about to give the call up; the first reason counts.

@@ -6,6 +6,7 @@
 mod ask;
 pub mod hold;
 mod report;
+mod rounds;
 mod run;
 mod send;
 mod trail;
@@ -18,27 +19,41 @@ use tokio::sync::{mpsc, watch};
 use super::audit::Audit;
 use super::connection::Connection;
 use super::first_party::FirstParty;
+use super::forms::Inbox;
 use super::gate::Attendance;
 use super::gate::desk::Question;
 use super::gate::standing::Standing;
 use super::handle::{CallReport, CallRequest};
 use super::snapshot::{CallView, Withdrawal};
+use super::status::{Offer, Offers};
 use crate::config::model::ApprovalSettings;
-use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle};
+use crate::ids::{CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crate::secret::Redactor;
 use crate::tool::Catalog;
 use hold::Hold;
 use run::Run;
 
-/// A connection as calls see it.
+/// A connection as calls and readers see it.
 #[derive(Clone, Debug)]
 pub(super) struct Link {
+    /// The bare name of the server behind it.
+    pub(super) server: ServerName,
+    /// The seat whose own it is.
+    pub(super) owner: Option<SeatHandle>,
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
     /// Runs the call instead, where the tool is the program's own.
     pub(super) own: Option<Arc<dyn FirstParty>>,
     /// Why calls cannot be sent now; `None` when they can.
     pub(super) down: Option<Arc<str>>,
+    /// `tool_prefix`; prompts have it too.
+    pub(super) prefix: Arc<str>,
+    /// Its place among the connections, in configuration order.
+    pub(super) place: usize,
+    /// What it offers beside tools.
+    pub(super) offers: Offers,
+    /// Another number whenever one of those lists may be another one.
+    pub(super) versions: [u64; Offer::ALL.len()],
 }
 
 /// What a call tells the core.
@@ -70,12 +85,14 @@ pub(super) struct Pipeline {
     pub(super) attendance: Attendance,
     /// Who decides at this screen, for the audit: `person:root`.
     pub(super) person: Arc<str>,
+    /// Where servers' questions to that person go; `None` where nobody answers any.
+    pub(super) forms: Option<Inbox>,
 }
 
 impl Pipeline {
-    /// Runs one call to its end.
+    /// Runs one call to its end. A name means what it means to the caller's seat.
     pub(super) async fn run(self, call: CallId, request: CallRequest, hold: Hold) -> CallReport {
-        let found = self.catalog.borrow().find(&request.tool).cloned();
+        let found = self.catalog.borrow().find(request.caller.seat(), &request.tool).cloned();
         let run = Run::new(self, call, request, hold);
         match found {
             Some(entry) => run.with_entry(entry).await,

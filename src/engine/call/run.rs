@@ -14,7 +14,7 @@ use crate::engine::gate::standing::with_grant;
 use crate::engine::gate::{AuditState, Case, Changed, Verdict, judge};
 use crate::engine::handle::{CallReport, CallRequest};
 use crate::engine::snapshot::{AuditHealth, CallPhase, CallView, ResultView, Withdrawal};
-use crate::ids::{CallId, GrantId};
+use crate::ids::{CallId, ConnectionName, GrantId};
 use crate::tool::output::{self, CallOutput, OutputNote};
 use crate::tool::{Arguments, Digest, EffectClass, Entry};
 
@@ -54,7 +54,10 @@ pub(super) enum Sent {
 }
 
 impl Run {
-    pub(super) fn new(pipeline: Pipeline, call: CallId, request: CallRequest, hold: Hold) -> Self {
+    pub(super) fn new(pipeline: Pipeline, call: CallId, mut request: CallRequest, hold: Hold) -> Self {
+        // Until it is known what is meant, the names are whatever the caller made of them.
+        request.tool = pipeline.redactor.redact(&request.tool).into();
+        request.caller = request.caller.redacted(&pipeline.redactor);
         let arguments = request.arguments.clone();
         let view = CallView {
             id: call,
@@ -62,6 +65,7 @@ impl Run {
             caller: request.caller.clone(),
             name: request.tool.clone(),
             server: None,
+            connection: None,
             raw_name: None,
             class: None,
             flags: Vec::new(),
@@ -147,6 +151,7 @@ impl Run {
             if self.confirm_set { self.request.arguments.with_confirm() } else { self.request.arguments.clone() };
         self.view.name = entry.name.clone();
         self.view.server = Some(entry.server.clone());
+        self.view.connection = Some(entry.connection.clone());
         self.view.raw_name = Some(entry.raw_name.clone());
         self.view.class = Some(entry.class());
         self.view.flags.clone_from(&entry.flags);
@@ -281,25 +286,52 @@ impl Run {
     }
 
     pub(super) fn server_name(&self) -> String {
-        self.view.server.as_ref().map_or_else(|| "the server".to_owned(), |name| format!("server \"{name}\""))
+        self.view.connection.as_ref().map_or_else(|| "the server".to_owned(), |name| format!("server \"{name}\""))
     }
 
-    /// Ends a call whose name is not in the catalog. Where it names a server that is down, that is the reason.
+    /// Ends a call whose name does not stand for a tool of the caller's. Where it names a connection of the caller's
+    /// that is down, that is the reason.
     pub(super) async fn refuse_unknown(self) -> CallReport {
         let asked = self.request.tool.clone();
-        let server = asked.split_once('/').map(|(server, _)| server);
-        let down = server.and_then(|server| {
-            let links = self.pipeline.links.borrow();
-            links.iter().find(|(name, _)| name.as_str() == server).and_then(|(_, link)| link.down.clone())
-        });
-        if let (Some(server), Some(why)) = (server, down) {
-            let server = crate::text::visible(server);
-            let reason: Arc<str> = format!("server \"{server}\" is not running: {why}; nothing was sent").into();
+        if let Some((connection, why)) = self.meant() {
+            let connection = crate::text::visible(connection.as_str()).into_owned();
+            let reason: Arc<str> = format!("server \"{connection}\" is not running: {why}; nothing was sent").into();
             return self.refuse_as(CallPhase::Failed { reason: reason.clone() }, reason).await;
         }
         let name = crate::text::fit(&asked, 80).into_owned();
         let name = crate::text::visible(&name);
-        self.refuse(format!("there is no tool \"{name}\"; the catalogue lists what there is").into()).await
+        let owned: Vec<String> =
+            self.pipeline.catalog.borrow().owned(&asked).map(|own| own.reference().to_string()).collect();
+        let reason = match (self.request.caller.seat(), owned.as_slice()) {
+            (_, []) => format!("there is no tool \"{name}\"; the catalogue lists what there is"),
+            (Some(seat), _) => format!("seat \"{seat}\" has no tool \"{name}\": only other seats do"),
+            (None, owned) => {
+                let owned = crate::text::fit(&owned.join(", "), 200).into_owned();
+                let owned = crate::text::visible(&owned);
+                format!("\"{name}\" belongs to seats, each with credentials of its own; say whose: {owned}")
+            }
+        };
+        self.refuse(reason.into()).await
+    }
+
+    /// The connection that is down and that the name means: one that it says, or the caller's own that has listed
+    /// nothing yet and is known to have a tool of that name.
+    fn meant(&self) -> Option<(ConnectionName, Arc<str>)> {
+        let asked = &self.request.tool;
+        let seat = self.request.caller.seat();
+        let awaited = seat.and_then(|seat| self.pipeline.catalog.borrow().awaited(seat, asked).cloned());
+        let links = self.pipeline.links.borrow();
+        let says = |connection: &ConnectionName, link: &Link| {
+            let begins = |name: &str| asked.strip_prefix(name).is_some_and(|rest| rest.starts_with('/'));
+            let whole = begins(connection.as_str());
+            match &link.owner {
+                None => whole,
+                Some(owner) if Some(owner) == seat => whole || begins(link.server.as_str()),
+                Some(_) => whole && seat.is_none(),
+            }
+        };
+        let meant = links.iter().find(|(name, link)| awaited.as_ref() == Some(*name) || says(name, link));
+        meant.and_then(|(name, link)| Some((name.clone(), link.down.clone()?)))
     }
 }
 
@@ -309,6 +341,7 @@ impl Run {
         record.call = Some(self.view.id.clone());
         record.caller = Some(self.request.caller.clone());
         record.server.clone_from(&self.view.server);
+        record.connection.clone_from(&self.view.connection);
         record.tool.clone_from(&self.view.raw_name);
         record.name = Some(self.view.name.clone());
         record.class = self.view.class;

@@ -10,6 +10,7 @@ use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, Link, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
+use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Reply};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
@@ -26,7 +27,7 @@ impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
     /// asked counts.
     pub(super) async fn send_approved(&mut self, entry: &Arc<Entry>, approval: Approval, tier: Tier) -> Sent {
-        let Approval { permit, edited, note } = approval;
+        let Approval { permit, edited, note, .. } = approval;
         if self.stopped().is_some() {
             let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
             return self.withdraw(Withdrawal::SeatStopped.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
@@ -136,7 +137,7 @@ impl Run {
     }
 
     /// What became different while the record was written, which can take seconds. `asked`: how a person was asked.
-    fn last_look(&mut self, entry: &Arc<Entry>, asked: Option<Tier>) -> Option<Arc<str>> {
+    pub(super) fn last_look(&mut self, entry: &Arc<Entry>, asked: Option<Tier>) -> Option<Arc<str>> {
         if self.stopped().is_some() {
             return Some("the seat was stopped before it was sent".into());
         }
@@ -149,6 +150,10 @@ impl Run {
             None => !matches!(self.verdict(entry, Changed::No).0, Verdict::Allow { .. }),
         };
         overtaken.then(|| "the rules changed before it was sent".into())
+    }
+
+    pub(super) fn waiter(&self) -> Waiter {
+        Waiter { cancel: self.request.cancel.clone(), hearing: Some(self.hold.hearing().clone()) }
     }
 
     async fn dispatch(
@@ -170,7 +175,8 @@ impl Run {
                 Ok(Reply::Result(own.call(dispatch, self.request.caller.clone()).await))
             }
             Some(Link { connection: Some(connection), .. }) => {
-                connection.call(dispatch, self.request.cancel.clone()).await
+                let answer = connection.call(dispatch, self.waiter()).await;
+                self.go_on(answer, (entry, asked), &connection).await
             }
             _ => return Err(CallFailure::NotRunning("its connection is gone".into())),
         };
@@ -182,6 +188,10 @@ impl Run {
     async fn finish(&mut self, answer: Result<Reply, CallFailure>) -> Sent {
         let (phase, output) = match answer {
             Ok(Reply::Result(raw)) => self.read(raw).await,
+            Ok(Reply::InputRequired(_)) => {
+                let reason = format!("{}: it asked for input that it did not get", self.server_name());
+                (CallPhase::Failed { reason: reason.into() }, None)
+            }
             Ok(Reply::Error { code, message }) => {
                 let reason = format!("{}: {message} (JSON-RPC error {code})", self.server_name());
                 (CallPhase::Failed { reason: reason.into() }, None)
@@ -189,7 +199,9 @@ impl Run {
             Err(failure) => {
                 let reason: Arc<str> = format!("{}: {failure}", self.server_name()).into();
                 match failure {
-                    CallFailure::NotRunning(_) | CallFailure::NotSent(_) => (CallPhase::Failed { reason }, None),
+                    CallFailure::NotRunning(_) | CallFailure::NotSent(_) | CallFailure::Unanswered(_) => {
+                        (CallPhase::Failed { reason }, None)
+                    }
                     CallFailure::Lost(_) | CallFailure::TimedOut { .. } | CallFailure::Cancelled => {
                         (CallPhase::Unknown { reason }, None)
                     }

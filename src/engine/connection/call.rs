@@ -1,17 +1,20 @@
 //! One `tools/call`: sent once, waited for within its deadline, given up in the open.
 //!
-//! [`super::Connection::call`] is the only caller. Deadlines and what a lost answer means are decided here; what a
-//! result means is not.
+//! [`super::Connection::call`] sends calls; [`super::query`] sends its questions in the same way. Deadlines and what a
+//! lost answer means are decided here; what a result means is not.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::client::{Answer, Client, Role};
 use super::flight::InFlight;
-use super::http::mirror;
+use super::http::headers;
+use super::link::Frame;
 use super::message::{Fault, Reached};
+use super::progress::{Pace, Waiter};
 use super::{CallFailure, Reply, protocol};
 use crate::engine::gate::Dispatch;
 use crate::engine::status::Era;
@@ -40,18 +43,45 @@ pub(super) async fn run(
     limit: Duration,
     redactor: &Redactor,
     dispatch: &Dispatch,
-    cancel: &CancellationToken,
+    waiter: &Waiter,
 ) -> Sent {
+    let cancel = &waiter.cancel;
     if cancel.is_cancelled() {
         return CallFailure::NotSent("cancelled before it was sent".into()).into();
     }
     client.note_call();
     let era = client.era().unwrap_or(Era::Legacy);
-    let params = |token| protocol::call(era, dispatch.raw_name(), dispatch.arguments(), token);
+    let params = |token| protocol::call(era, dispatch, (token, client.asks().offer()));
     let (flight, mut frame) = client.prepare(Role::Ordinary, "tools/call", params);
     if let Some(tool) = client.tools().get(dispatch.raw_name()) {
-        frame.mirrored = mirror::of_arguments(&tool.mirrored, dispatch.arguments());
+        frame.mirrored = headers::of_arguments(&tool.mirrored, dispatch.arguments());
     }
+    let patience = Patience { limit, most: limit.saturating_mul(MOST_EXTENSION), touched: Arc::default() };
+    let last = Instant::now() + patience.most;
+    let _running = client.asks().running(flight.id, dispatch.call(), (patience.touched.clone(), last));
+    send(client, (flight, frame), patience, redactor, waiter).await
+}
+
+/// How long an answer may take.
+#[derive(Debug)]
+pub(super) struct Patience {
+    /// Without progress.
+    pub limit: Duration,
+    /// With it.
+    pub most: Duration,
+    /// Told when something else than progress gives it its whole limit again.
+    pub touched: Arc<Notify>,
+}
+
+/// Sends a prepared request once and waits for its end.
+pub(super) async fn send(
+    client: &Client,
+    (flight, frame): (InFlight, Frame),
+    patience: Patience,
+    redactor: &Redactor,
+    waiter: &Waiter,
+) -> Sent {
+    let cancel = &waiter.cancel;
     let began = Instant::now();
     tokio::select! {
         biased;
@@ -61,34 +91,38 @@ pub(super) async fn run(
                 return CallFailure::NotSent("the connection ended before it was sent".into()).into();
             }
         }
-        () = sleep_until(began + limit) => return not_taken(limit).into(),
+        () = sleep_until(began + patience.limit) => return not_taken(patience.limit).into(),
     }
-    wait(flight, began, limit, redactor, cancel).await
+    wait(flight, began, patience, redactor, waiter).await
 }
 
-async fn wait(
-    mut flight: InFlight,
-    began: Instant,
-    limit: Duration,
-    redactor: &Redactor,
-    cancel: &CancellationToken,
-) -> Sent {
-    let last = began + limit.saturating_mul(MOST_EXTENSION);
+async fn wait(mut flight: InFlight, began: Instant, patience: Patience, redactor: &Redactor, waiter: &Waiter) -> Sent {
+    let Patience { limit, most, touched } = patience;
+    let last = began + most;
     let mut deadline = began + limit;
-    let progress = flight.progress();
+    let mut pace = Pace::new(flight.notices(), waiter, redactor);
     loop {
         tokio::select! {
             biased;
-            answer = flight.answer() => return judge(answer, flight.reached(), redactor),
-            () = progress.notified() => deadline = last.min(Instant::now() + limit),
-            () = cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
+            answer = flight.answer() => {
+                pace.last_word();
+                return judge(answer, flight.reached(), redactor);
+            }
+            () = waiter.cancel.cancelled() => return match flight.give_up("cancelled by the caller") {
                 Reached::No => CallFailure::NotSent("cancelled before it was sent".into()),
                 Reached::Perhaps => CallFailure::Cancelled,
             }.into(),
+            () = touched.notified() => deadline = last.min(Instant::now() + limit),
+            // While the server waits for a person it is not the server that takes its time.
+            () = sleep_until(deadline), if deadline < last && flight.client.asks().hold(flight.id) => {
+                deadline = last.min(Instant::now() + limit);
+            }
             () = sleep_until(deadline) => return match flight.give_up("no answer in time") {
                 Reached::No => not_taken(began.elapsed()),
                 Reached::Perhaps => CallFailure::TimedOut { limit, waited: began.elapsed() },
             }.into(),
+            // Last: a server that never stops talking does not keep the others from being looked at.
+            true = pace.sign() => deadline = last.min(Instant::now() + limit),
         }
     }
 }

@@ -9,15 +9,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::asks::{Asks, Request};
 use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
 use super::link::{Carriage, Frame, Ticket};
 use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
-use crate::engine::status::Era;
+use super::progress::Said;
+use crate::engine::status::{Era, Offer, Offers};
 
 /// A client on one link. Clones share it.
 #[derive(Clone)]
@@ -26,11 +28,13 @@ pub(super) struct Client(Arc<Inner>);
 struct Inner {
     outgoing: mpsc::Sender<Frame>,
     carriage: Carriage,
+    asks: Arc<Asks>,
     next_id: AtomicU64,
     state: Mutex<State>,
     end: OnceLock<LinkEnd>,
     ended: CancellationToken,
     tools_changed: Notify,
+    offers_changed: [Notify; Offer::ALL.len()],
     session_lost: Notify,
     suspected: Notify,
 }
@@ -42,6 +46,8 @@ struct State {
     closed: Option<Arc<str>>,
     /// What was listed last.
     tools: Arc<KnownTools>,
+    /// What beside tools the server tells changes of.
+    announced: Offers,
     /// When something last came from the server.
     heard: Instant,
     /// When a call was last made.
@@ -54,7 +60,7 @@ struct State {
 
 struct Pending {
     reply: oneshot::Sender<Answer>,
-    progress: Arc<Notify>,
+    said: watch::Sender<Option<Said>>,
     role: Role,
     epoch: u64,
 }
@@ -85,12 +91,13 @@ pub(super) enum Answer {
 
 impl Client {
     /// A client that writes to `outgoing`; [`Self::run`] has to run beside it.
-    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage) -> Self {
+    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage, asks: Asks) -> Self {
         let state = State {
             pending: HashMap::new(),
             era: None,
             closed: None,
             tools: Arc::default(),
+            announced: Offers::default(),
             heard: Instant::now(),
             called: None,
             epoch: 0,
@@ -99,11 +106,13 @@ impl Client {
         Self(Arc::new(Inner {
             outgoing,
             carriage,
+            asks: Arc::new(asks),
             next_id: AtomicU64::new(1),
             state: Mutex::new(state),
             end: OnceLock::new(),
             ended: CancellationToken::new(),
             tools_changed: Notify::new(),
+            offers_changed: Default::default(),
             session_lost: Notify::new(),
             suspected: Notify::new(),
         }))
@@ -117,7 +126,9 @@ impl Client {
             self.note_heard(&message);
             match message {
                 Incoming::Response { id, outcome } => self.settle(id, outcome),
-                Incoming::Request { id, method } => self.answer_server(&id, &method),
+                Incoming::Request { id, method, params, during } => {
+                    self.answer_server(&method, Request { id, params, during });
+                }
                 Incoming::Notification { method, params } => self.hear(&method, params.as_deref()),
                 Incoming::Undelivered { id, lack } => self.undelivered(id, lack),
                 Incoming::Suspect => self.0.suspected.notify_one(),
@@ -141,6 +152,11 @@ impl Client {
         self.0.carriage
     }
 
+    /// The server's own requests for input.
+    pub fn asks(&self) -> &Arc<Asks> {
+        &self.0.asks
+    }
+
     /// The tools of the last complete listing.
     pub fn tools(&self) -> Arc<KnownTools> {
         self.lock().tools.clone()
@@ -149,6 +165,16 @@ impl Client {
     /// Remembers a complete listing.
     pub fn set_tools(&self, tools: KnownTools) {
         self.lock().tools = Arc::new(tools);
+    }
+
+    /// What beside tools the server tells changes of.
+    pub fn announced(&self) -> Offers {
+        self.lock().announced
+    }
+
+    /// Fixes it, from the handshake.
+    pub fn set_announced(&self, announced: Offers) {
+        self.lock().announced = announced;
     }
 
     /// Notes that a call is made: an endpoint in use is looked after more closely.
@@ -216,6 +242,20 @@ impl Client {
         self.0.tools_changed.notify_one();
     }
 
+    /// Waits until the server says that this list changed.
+    pub async fn offer_changed(&self, offer: Offer) {
+        if let Some(changed) = self.0.offers_changed.get(offer as usize) {
+            changed.notified().await;
+        }
+    }
+
+    /// As if the server had said that this list changed.
+    pub fn note_offer_changed(&self, offer: Offer) {
+        if let Some(changed) = self.0.offers_changed.get(offer as usize) {
+            changed.notify_one();
+        }
+    }
+
     /// Fails every request that waits, and every later one, with `reason`.
     pub fn fail_pending(&self, reason: &Arc<str>) {
         let pending = {
@@ -223,6 +263,7 @@ impl Client {
             state.closed.get_or_insert_with(|| reason.clone());
             std::mem::take(&mut state.pending)
         };
+        self.0.asks.over();
         for (_, request) in pending {
             let _ = request.reply.send(Answer::Ended(reason.clone()));
         }
@@ -238,7 +279,7 @@ impl Client {
     pub fn prepare(&self, role: Role, method: &str, params: impl FnOnce(u64) -> String) -> (InFlight, Frame) {
         let id = self.0.next_id.fetch_add(1, Ordering::Relaxed);
         let (reply, receiver) = oneshot::channel();
-        let progress = Arc::new(Notify::new());
+        let (said, notices) = watch::channel(None);
         let ticket = Arc::new(Ticket::default());
         {
             let mut state = self.lock();
@@ -246,12 +287,12 @@ impl Client {
                 let _ = reply.send(Answer::Ended(reason.clone()));
             } else {
                 let epoch = state.epoch;
-                state.pending.insert(id, Pending { reply, progress: progress.clone(), role, epoch });
+                state.pending.insert(id, Pending { reply, said, role, epoch });
             }
         }
         let text = message::request(id, method, &params(id));
         let frame = Frame { ticket: Some(ticket.clone()), ..Frame::plain(text) };
-        (InFlight { client: self.clone(), id, ticket, receiver, progress, role, over: false }, frame)
+        (InFlight { client: self.clone(), id, ticket, receiver, notices, role, over: false }, frame)
     }
 
     /// Queues a prepared request; waits while the queue is full.
@@ -322,12 +363,16 @@ impl Client {
         }
     }
 
-    fn answer_server(&self, id: &RawValue, method: &str) {
+    fn answer_server(&self, method: &str, request: Request) {
         // Before the era is settled it is not known whether answers are allowed; modern clients send none.
         if self.era() != Some(Era::Legacy) {
             return;
         }
-        let answer = Frame::plain(message::answer(id, method));
+        let answer = match method {
+            "elicitation/create" => self.0.asks.ask(request, &self.0.outgoing),
+            _ => Some(message::answer(&request.id, method)),
+        };
+        let Some(answer) = answer.map(Frame::plain) else { return };
         // Not waited for: a server that floods us with requests and reads nothing gets no answer.
         if self.0.outgoing.try_send(answer).is_err() {
             tracing::debug!("server_request_unanswered");
@@ -337,6 +382,9 @@ impl Client {
     fn hear(&self, method: &str, params: Option<&RawValue>) {
         match method {
             "notifications/tools/list_changed" => self.note_tools_changed(),
+            "notifications/resources/list_changed" => self.note_offer_changed(Offer::Resources),
+            "notifications/prompts/list_changed" => self.note_offer_changed(Offer::Prompts),
+            "notifications/cancelled" => self.0.asks.taken_back(params),
             "notifications/progress" => {
                 let params: Value = params.map_or(Value::Null, |p| serde_json::from_str(p.get()).unwrap_or_default());
                 let token = match params.get("progressToken") {
@@ -344,10 +392,10 @@ impl Client {
                     Some(token) => token.as_u64(),
                     None => None,
                 };
-                if let Some(pending) =
-                    token.and_then(|token| self.lock().pending.get(&token).map(|p| p.progress.clone()))
-                {
-                    pending.notify_one();
+                let said = Said::read(&params);
+                if let Some(pending) = token.and_then(|token| self.lock().pending.get(&token).map(|p| p.said.clone())) {
+                    // One without a figure is a sign of life all the same.
+                    pending.send_modify(|last| *last = said.or_else(|| last.take()));
                 }
             }
             _ => {}
@@ -357,6 +405,7 @@ impl Client {
     fn end(&self, end: LinkEnd) {
         let _ = self.0.end.set(end);
         self.lock().closed.get_or_insert_with(|| "the connection has ended".into());
+        self.0.asks.over();
         self.0.ended.cancel();
     }
 
@@ -385,7 +434,7 @@ impl Client {
     /// Progress for every request that waits.
     #[cfg(test)]
     pub fn progress_for_test(&self) {
-        self.lock().pending.values().for_each(|pending| pending.progress.notify_one());
+        self.lock().pending.values().for_each(|pending| pending.said.send_modify(|_| {}));
     }
 
     #[cfg(test)]

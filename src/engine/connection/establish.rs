@@ -69,6 +69,7 @@ pub(super) async fn establish(
         Ok(Err(error)) => return Err(judge(error, end, client.carriage())),
         Err(_elapsed) => return Err(Trouble::ConnectTimedOut.into()),
     };
+    client.set_announced(settled.announced);
     let facts = facts(sink, &settled, session.pid(), began.elapsed());
     let server_name = facts.name.as_deref().unwrap_or("unknown");
     let (era, revision) = (facts.era.as_str(), &facts.protocol_version);
@@ -120,6 +121,7 @@ fn facts(sink: &LineSink, settled: &Settled, pid: Option<u32>, took: Duration) -
         protocol_version: clean(&settled.revision),
         name: settled.name.as_deref().map(clean),
         version: settled.version.as_deref().map(clean),
+        offers: settled.offers,
         pid,
         took,
     }

@@ -4,11 +4,12 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{oneshot, watch};
 
 use super::client::{Answer, Client, Role};
 use super::link::Ticket;
 use super::message::Reached;
+use super::progress::Said;
 
 /// The link is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,7 +21,7 @@ pub(super) struct InFlight {
     pub id: u64,
     pub ticket: Arc<Ticket>,
     pub receiver: oneshot::Receiver<Answer>,
-    pub progress: Arc<Notify>,
+    pub notices: watch::Receiver<Option<Said>>,
     pub role: Role,
     /// Its end has been handed out, or nobody waits for it.
     pub over: bool,
@@ -37,9 +38,9 @@ impl InFlight {
         answer.unwrap_or_else(|_| Answer::Ended("the connection has ended".into()))
     }
 
-    /// Notified at each sign of progress.
-    pub fn progress(&self) -> Arc<Notify> {
-        self.progress.clone()
+    /// What the server says of it, the latest only; changes at each sign of progress.
+    pub fn notices(&self) -> watch::Receiver<Option<Said>> {
+        self.notices.clone()
     }
 
     /// Whether the request can have reached the other side; if not, from now on it cannot.

@@ -13,7 +13,7 @@ use super::flight::InFlight;
 use super::message::{self, Fault, RpcError};
 use super::protocol::{self, MODERN_REFUSALS, UNSUPPORTED_VERSION, revisions, speaks};
 use super::tools::ToolSupport;
-use crate::engine::status::Era;
+use crate::engine::status::{Era, Offer, Offers};
 
 /// What the handshake settled. Texts are as sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,6 +28,10 @@ pub(super) struct Settled {
     pub version: Option<String>,
     /// Whether it has tools.
     pub tools: ToolSupport,
+    /// What it offers beside them.
+    pub offers: Offers,
+    /// Of which of that it tells when it changes.
+    pub announced: Offers,
 }
 
 /// Why the handshake came to nothing. Texts are as sent.
@@ -206,7 +210,18 @@ fn settled(era: Era, revision: &str, identity: Option<&Value>, result: &Value) -
         },
         _ => ToolSupport::Unsaid,
     };
-    Settled { era, revision: revision.to_owned(), name: text("name"), version: text("version"), tools }
+    let offered = |offer: Offer| result.get("capabilities")?.get(offer.as_str()).filter(|offer| offer.is_object());
+    let has = |offer| offered(offer).is_some();
+    let tells = |offer| offered(offer).is_some_and(|offer| offer.get("listChanged") == Some(&Value::Bool(true)));
+    Settled {
+        era,
+        revision: revision.to_owned(),
+        name: text("name"),
+        version: text("version"),
+        tools,
+        offers: Offers { resources: has(Offer::Resources), prompts: has(Offer::Prompts) },
+        announced: Offers { resources: tells(Offer::Resources), prompts: tells(Offer::Prompts) },
+    }
 }
 
 /// Reads the answer to `initialize` and confirms it.
@@ -235,7 +250,7 @@ async fn discover(client: &Client) -> InFlight {
 }
 
 async fn initialize(client: &Client) -> InFlight {
-    send(client, "initialize", protocol::initialize()).await
+    send(client, "initialize", protocol::initialize(client.asks().offer())).await
 }
 
 async fn send(client: &Client, method: &str, params: String) -> InFlight {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::http::mirror::Mirrored;
+use crate::tool::mirror::Mirrored;
 
 /// The tools of one complete listing, by their names on the wire.
 #[derive(Clone, Default, Debug)]

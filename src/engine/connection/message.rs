@@ -25,6 +25,10 @@ pub(super) enum Incoming {
         id: Box<RawValue>,
         /// What it asks for.
         method: String,
+        /// Its parameters.
+        params: Option<Box<RawValue>>,
+        /// Our request in whose answer it came, where it came in one.
+        during: Option<u64>,
     },
     /// A notice of the server.
     Notification {
@@ -123,7 +127,8 @@ fn read_one(text: &str) -> Option<Incoming> {
     }
     match (envelope.method, envelope.id, envelope.result, envelope.error) {
         (Some(method), Some(id), ..) if id.get() != "null" => {
-            Some(Incoming::Request { id: id.to_owned(), method: method.into_owned() })
+            let params = envelope.params.map(ToOwned::to_owned);
+            Some(Incoming::Request { id: id.to_owned(), method: method.into_owned(), params, during: None })
         }
         (Some(method), ..) => {
             Some(Incoming::Notification { method: method.into_owned(), params: envelope.params.map(ToOwned::to_owned) })
@@ -188,11 +193,20 @@ pub(super) fn notification(method: &str, params: &str) -> String {
 
 /// The answer to a server's request.
 pub(super) fn answer(id: &RawValue, method: &str) -> String {
-    let id = id.get();
     match method {
-        "ping" => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#),
-        _ => format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"method not found"}}}}"#),
+        "ping" => success(id, "{}"),
+        _ => failure(id, -32601, "method not found"),
     }
+}
+
+/// A result for a server's request; `result` is JSON text.
+pub(super) fn success(id: &RawValue, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.get())
+}
+
+/// An error for a server's request.
+pub(super) fn failure(id: &RawValue, code: i64, text: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{}}}}}"#, id.get(), quoted(text))
 }
 
 /// Notice that we do not wait for a request any more.
@@ -222,6 +236,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":7,"result":{},"error":null}"#, Some("7={}")),
             (r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-1,"message":"x"}}"#, Some("none!-1 x")),
             (r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#, Some("?0 roots/list")),
+            (r#"{"jsonrpc":"2.0","id":"e","method":"m","params":{"a":1}}"#, Some(r#"?"e" m {"a":1}"#)),
             (r#"{"jsonrpc":"2.0","id":null,"method":"n"}"#, Some("n")),
             (r#"{"jsonrpc":"2.0","method":"n","params":[1]}"#, Some("n [1]")),
             (r#"[{"jsonrpc":"2.0","method":"a"},3,{"jsonrpc":"2.0","id":1,"result":1}]"#, Some("a 1=1")),
@@ -246,7 +261,8 @@ mod tests {
             Incoming::Response { id: of, outcome: Err(error) } => {
                 format!("{}!{} {}", id(of), error.code, error.message)
             }
-            Incoming::Request { id, method } => format!("?{id} {method}"),
+            Incoming::Request { id, method, params: None, .. } => format!("?{id} {method}"),
+            Incoming::Request { id, method, params: Some(params), .. } => format!("?{id} {method} {params}"),
             Incoming::Notification { method, params: None } => method.clone(),
             Incoming::Notification { method, params: Some(params) } => format!("{method} {params}"),
             other => format!("{other:?}"),

@@ -7,7 +7,9 @@
 //! |---|---|
 //! | `supervisor`, `orders`, `outbox` | the status machine: start, watch, back off, stop |
 //! | `session`, `establish` | one start: link, client and child; handshake and first listing |
-//! | `handshake`, `tools`, `refresh`, `call` | what is asked: era and revision, the tool list, one call |
+//! | `handshake`, `tools`, `pages`, `refresh`, `call`, `query` | what is asked: era and revision, lists, one call, one question |
+//! | [`progress`] | what a server says of a running call, for whoever waits for it |
+//! | `asks` | what a legacy server asks a person during a call |
 //! | `reach`, `known`, `pulse` | a call's way to a server that comes back, what its tools were, whether it is there |
 //! | `client`, `flight`, `link`, `message`, `protocol` | requests and answers, and their text |
 //! | `wire`, `http` | carrying messages over pipes or to an endpoint |
@@ -15,6 +17,7 @@
 //! | `stderr`, `lines`, `failure`, `cause` | what people read about it |
 //! | `backoff` | when to try again: pure |
 
+mod asks;
 mod backoff;
 mod call;
 mod cause;
@@ -31,8 +34,11 @@ mod link;
 mod message;
 mod orders;
 mod outbox;
+mod pages;
+pub mod progress;
 mod protocol;
 mod pulse;
+mod query;
 mod reach;
 pub mod reaper;
 mod refresh;
@@ -54,15 +60,19 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use self::progress::Waiter;
+pub use self::query::{Listed, Query};
 use self::reach::Availability;
+use super::forms::{Inbox, rounds};
 use super::gate::Dispatch;
 use super::snapshot::LineKind;
-use super::status::{ConnectionStatus, Era, PeerFacts};
+use super::status::{ConnectionStatus, Era, Offer, PeerFacts};
 use crate::clock::Timestamp;
 use crate::config::model::RestartPolicy;
 use crate::ids::{ConnectionName, ServerName};
 use crate::secret::{Redactor, Secret};
 use crate::tool::Listing;
+use crate::tool::offers::OfferList;
 
 /// Everything needed to make and keep one connection. References are resolved.
 #[derive(Clone, Debug)]
@@ -83,6 +93,8 @@ pub struct ConnectionSpec {
     pub known_era: Option<Era>,
     /// Cleans every text that leaves the connection.
     pub redactor: Redactor,
+    /// Where the server's questions to a person go; without it none may be asked.
+    pub forms: Option<Inbox>,
 }
 
 /// How to reach a server.
@@ -149,6 +161,8 @@ pub enum ConnectionEvent {
     Identified(PeerFacts),
     /// Tools were listed: before every `Ready`, and again when the server says its list changed.
     Listed(Listing),
+    /// The server says that one of its other lists changed.
+    OfferChanged(Offer),
     /// Lines for the stderr pane, oldest first, and how many were dropped before the first of them.
     Lines {
         /// The lines.
@@ -175,6 +189,23 @@ pub enum Reply {
         /// The server's message, sanitised and redacted.
         message: Arc<str>,
     },
+    /// The server has not completed the call: it needs to be told something first.
+    InputRequired(Unfinished),
+}
+
+/// A call that a server answered with a question. By the server's word it did not run.
+#[derive(Debug)]
+pub struct Unfinished {
+    /// The `result` member: what it asks.
+    pub asks: Box<RawValue>,
+    dispatch: Dispatch,
+}
+
+impl Unfinished {
+    /// The same call, with what the server asked for beside its arguments: members of a JSON object.
+    pub(super) fn with(self, input: String) -> Dispatch {
+        self.dispatch.continued(input)
+    }
 }
 
 /// Why a call has no answer. What matters is whether the request can have reached the server.
@@ -197,6 +228,9 @@ pub enum CallFailure {
         /// How long it was waited for; longer than the limit when there was progress.
         waited: Duration,
     },
+    /// The server asked for something before it completed the call, and did not get it.
+    #[error("{0}")]
+    Unanswered(Arc<str>),
     /// The caller gave up after it was sent; a cancellation notice was sent: the outcome is unknown.
     #[error("cancelled by the caller")]
     Cancelled,
@@ -225,17 +259,19 @@ pub enum Control {
 /// The handle to one supervised connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Connection {
+    name: ConnectionName,
     control: mpsc::Sender<Control>,
     current: watch::Receiver<Availability>,
     /// Asks for an attempt to connect, now.
     wake: Arc<Notify>,
     request_timeout: Duration,
     redactor: Redactor,
+    offers_forms: bool,
 }
 
 impl Connection {
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
-    /// progress up to ten times of it). `cancel` gives it up, and so does dropping the future; the server is told.
+    /// progress up to ten times of it). Cancelling gives it up, and so does dropping the future; the server is told.
     ///
     /// It runs at most once. A call that an endpoint refused because it forgot our session is sent once more on the new
     /// session, if the tool's definition is the same there. A call to an endpoint that is backing off starts one attempt
@@ -243,8 +279,44 @@ impl Connection {
     ///
     /// # Errors
     /// See [`CallFailure`].
-    pub async fn call(&self, dispatch: Dispatch, cancel: CancellationToken) -> Result<Reply, CallFailure> {
-        reach::Way::new(self, &dispatch, &cancel).go().await
+    pub async fn call(&self, dispatch: Dispatch, waiter: impl Into<Waiter>) -> Result<Reply, CallFailure> {
+        // Another connection may carry another seat's credentials.
+        if *dispatch.connection() != self.name {
+            let reason = format!("it was permitted for {} and not for {}", dispatch.connection(), self.name);
+            return Err(CallFailure::NotSent(reason.into()));
+        }
+        let waiter = waiter.into();
+        let way = reach::Way::new(self, Some(dispatch.raw_name()), self.request_timeout, &waiter);
+        let reply = way.go(self, &dispatch).await?;
+        Ok(match reply {
+            Reply::Result(asks) if self.may_be_asked() && rounds::is_input_required(&asks) => {
+                Reply::InputRequired(Unfinished { asks, dispatch })
+            }
+            reply => reply,
+        })
+    }
+
+    /// Whether the server was told that a call of ours may be answered with a question.
+    fn may_be_asked(&self) -> bool {
+        let modern = |client: &client::Client| client.era() == Some(Era::Modern);
+        self.offers_forms && matches!(&*self.current.borrow(), Availability::Ready(client) if modern(client))
+    }
+
+    /// Asks what needs no permit, because the protocol has it change nothing: at most for the spec's request timeout,
+    /// once. Dropping the future gives it up like `cancel` does.
+    ///
+    /// # Errors
+    /// See [`CallFailure`].
+    pub async fn ask(&self, query: &Query, cancel: &CancellationToken) -> Result<Reply, CallFailure> {
+        query::ask(self, query, cancel).await
+    }
+
+    /// Reads one of the server's lists, all pages within caps and within `limit` (or the spec's request timeout, where
+    /// that is shorter).
+    pub async fn list(&self, list: OfferList, limit: Duration) -> Listed {
+        let mut listed = query::list(self, list, limit.min(self.request_timeout)).await;
+        listed.cut = listed.cut.map(|cut| self.redactor.redact(&crate::text::clean(&cut)).as_ref().into());
+        listed
     }
 
     /// True for an endpoint that is away and that a call may bring back: the call is worth making.
@@ -271,7 +343,8 @@ pub fn start(
     let (publish, current) = watch::channel(Availability::Down(format!("{} has not been started", spec.name).into()));
     let wake = Arc::new(Notify::new());
     let (request_timeout, redactor) = (spec.request_timeout, spec.redactor.clone());
-    let connection = Connection { control, current, wake: wake.clone(), request_timeout, redactor };
+    let (name, offers_forms) = (spec.name.clone(), spec.forms.is_some());
+    let connection = Connection { name, control, current, wake: wake.clone(), request_timeout, redactor, offers_forms };
     let orders = orders::Orders::new(requests, shutdown, wake);
     let supervisor = supervisor::Supervisor::new(spec, &orders, events, publish);
     let task = tokio::spawn(supervisor.run(initially, orders));

@@ -83,7 +83,7 @@ mod tests {
     fn client() -> (Client, mpsc::Receiver<Frame>, mpsc::Sender<Incoming>) {
         let (outgoing, frames) = mpsc::channel(8);
         let (messages, incoming) = mpsc::channel(8);
-        let client = Client::new(outgoing, Carriage::Http);
+        let client = Client::new(outgoing, Carriage::Http, crate::engine::connection::asks::Asks::deaf());
         client.settle_era(Era::Legacy);
         tokio::spawn(client.clone().run(incoming));
         (client, frames, messages)

@@ -1,17 +1,18 @@
 //! A call's way to a server that can be called: through a lost session and through a pause between attempts.
 //!
-//! [`super::Connection::call`] is the only caller. A call may wait for a connection to come back, and asks for one attempt
+//! [`super::Connection`]'s calls and questions go by it. A call may wait for a connection to come back, and asks for one attempt
 //! at once when nothing else is under way; it then goes only to a tool that is still what it was.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep_until};
-use tokio_util::sync::CancellationToken;
 
 use super::call::{self, Sent};
 use super::client::Client;
 use super::known::{Definition, KnownTools};
+use super::progress::Waiter;
 use super::{CallFailure, Connection, Reply};
 use crate::config::model::RestartPolicy;
 use crate::engine::gate::Dispatch;
@@ -88,44 +89,42 @@ enum Wanted {
     Unchanged(Option<Definition>),
 }
 
-/// One call on its way.
+/// A server that forgets each session as it is made.
+pub(super) const REFUSED_TWICE: &str = "the server refused our session, and the new one that was made for it";
+
+/// One call on its way, or one question.
 pub(super) struct Way<'c> {
     current: watch::Receiver<Availability>,
     wake: &'c Notify,
-    connection: &'c Connection,
-    dispatch: &'c Dispatch,
-    cancel: &'c CancellationToken,
+    /// The tool that is called; `None` for a question, which is about no tool's definition.
+    tool: Option<&'c str>,
+    waiter: &'c Waiter,
     deadline: Instant,
     wanted: Wanted,
 }
 
 impl<'c> Way<'c> {
-    /// A call that begins now.
-    pub fn new(connection: &'c Connection, dispatch: &'c Dispatch, cancel: &'c CancellationToken) -> Self {
-        let deadline = Instant::now() + connection.request_timeout;
-        let current = connection.current.clone();
-        Self { current, wake: &connection.wake, connection, dispatch, cancel, deadline, wanted: Wanted::Present }
+    /// A call of `tool`, or a question, that begins now and finds a server within `limit` or not at all.
+    pub fn new(connection: &'c Connection, tool: Option<&'c str>, limit: Duration, waiter: &'c Waiter) -> Self {
+        let (deadline, current) = (Instant::now() + limit, connection.current.clone());
+        Self { current, wake: &connection.wake, tool, waiter, deadline, wanted: Wanted::Present }
     }
 
     /// Sends the call, a second time only when the server refused it for the session it came in: it did not run then.
-    pub async fn go(mut self) -> Result<Reply, CallFailure> {
+    pub async fn go(mut self, connection: &Connection, dispatch: &Dispatch) -> Result<Reply, CallFailure> {
         for _ in 0..2 {
             let client = self.find().await?;
-            let before = client.tools().definition(self.dispatch.raw_name());
-            match call::run(
-                &client,
-                self.connection.request_timeout,
-                &self.connection.redactor,
-                self.dispatch,
-                self.cancel,
-            )
-            .await
-            {
+            let before = self.definition(&client.tools());
+            match call::run(&client, connection.request_timeout, &connection.redactor, dispatch, self.waiter).await {
                 Sent::Over(end) => return end,
                 Sent::SessionLost => self.want(before),
             }
         }
-        Err(CallFailure::NotSent("the server refused our session, and the new one that was made for it".into()))
+        Err(CallFailure::NotSent(REFUSED_TWICE.into()))
+    }
+
+    fn definition(&self, tools: &KnownTools) -> Option<Definition> {
+        self.tool.and_then(|tool| tools.definition(tool))
     }
 
     fn want(&mut self, before: Option<Definition>) {
@@ -134,7 +133,8 @@ impl<'c> Way<'c> {
         }
     }
 
-    async fn find(&mut self) -> Result<Client, CallFailure> {
+    /// Waits for a server that can be asked.
+    pub async fn find(&mut self) -> Result<Client, CallFailure> {
         let mut asked = false;
         let mut reason: Arc<str> = "the server no longer knows our session".into();
         loop {
@@ -142,21 +142,21 @@ impl<'c> Way<'c> {
             match found {
                 // A lost session is about to be replaced on the same link.
                 Availability::Ready(client) if client.is_session_lost() && !client.is_over() => {
-                    self.want(client.tools().definition(self.dispatch.raw_name()));
+                    self.want(self.definition(&client.tools()));
                 }
                 Availability::Ready(client) if !client.is_over() => return self.check(client),
                 Availability::Ready(client) if client.carriage() == super::link::Carriage::Http => {
-                    self.want(client.tools().definition(self.dispatch.raw_name()));
+                    self.want(self.definition(&client.tools()));
                 }
                 Availability::Ready(_) => {
                     return Err(CallFailure::NotRunning("the server is not running: it just ended".into()));
                 }
                 Availability::Returning(away) => {
-                    self.want(away.tools.definition(self.dispatch.raw_name()));
+                    self.want(self.definition(&away.tools));
                     reason = away.reason;
                 }
                 Availability::Away(away) if !asked => {
-                    self.want(away.tools.definition(self.dispatch.raw_name()));
+                    self.want(self.definition(&away.tools));
                     reason = away.reason;
                     asked = true;
                     self.wake.notify_one();
@@ -166,7 +166,7 @@ impl<'c> Way<'c> {
             }
             tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => {
+                () = self.waiter.cancel.cancelled() => {
                     return Err(CallFailure::NotSent("cancelled before it was sent".into()));
                 }
                 changed = self.current.changed() => if changed.is_err() {
@@ -179,8 +179,8 @@ impl<'c> Way<'c> {
 
     /// What was decided was decided about a definition.
     fn check(&self, client: Client) -> Result<Client, CallFailure> {
-        let Wanted::Unchanged(before) = self.wanted else { return Ok(client) };
-        let now = client.tools().definition(self.dispatch.raw_name());
+        let (Wanted::Unchanged(before), Some(_)) = (self.wanted, self.tool) else { return Ok(client) };
+        let now = self.definition(&client.tools());
         match (before, now) {
             (Some(before), Some(now)) if before == now => Ok(client),
             (_, None) => {

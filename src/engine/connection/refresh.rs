@@ -1,4 +1,4 @@
-//! Listing the tools of a ready server again whenever it says that they changed.
+//! Listing the tools of a ready server again whenever it says that they changed, and passing on what else it says changed.
 //!
 //! The supervisor runs [`run`] beside a ready session. Legacy servers send a notice by themselves; modern ones have to
 //! be asked for it. A burst of notices is one listing.
@@ -14,7 +14,7 @@ use super::client::{Answer, Client, Role};
 use super::outbox::Outbox;
 use super::tools::{self, ToolSupport};
 use super::{ConnectionEvent, ConnectionSpec, protocol};
-use crate::engine::status::Era;
+use crate::engine::status::{Era, Offer};
 use crate::tool::Listing;
 
 /// A burst of changes of a tool list is taken as one when it falls into this time.
@@ -42,7 +42,20 @@ pub(super) async fn run(spec: Arc<ConnectionSpec>, client: Client, support: Tool
     };
     tokio::select! {
         never = listing => never,
+        never = tell(&client, Offer::Resources, &outbox) => never,
+        never = tell(&client, Offer::Prompts, &outbox) => never,
         never = subscribe(&client, era, support) => never,
+    }
+}
+
+/// Tells that a list other than the tools' changed. Nobody keeps these lists, so nothing is read.
+async fn tell(client: &Client, offer: Offer, outbox: &Outbox) -> Infallible {
+    loop {
+        client.offer_changed(offer).await;
+        sleep(SETTLE).await;
+        let _ = client.offer_changed(offer).now_or_never();
+        outbox.send(ConnectionEvent::OfferChanged(offer)).await;
+        sleep(REST).await;
     }
 }
 
@@ -61,13 +74,17 @@ async fn list(spec: &ConnectionSpec, client: &Client, (era, support): (Era, Tool
 
 /// Keeps a modern server's subscription open, where it offers one.
 async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallible {
-    if era != Era::Modern || support != ToolSupport::Announced {
+    let (tools, offers) = (support == ToolSupport::Announced, client.announced());
+    if era != Era::Modern || !(tools || offers.resources || offers.prompts) {
         return std::future::pending().await;
     }
+    let wanted = [("tools", tools), ("resources", offers.resources), ("prompts", offers.prompts)];
+    let wanted = wanted.iter().filter(|(_, wanted)| *wanted).map(|(list, _)| format!(r#""{list}ListChanged":true"#));
+    let filter = format!("{{{}}}", wanted.collect::<Vec<_>>().join(","));
     let mut pause = FIRST_PAUSE;
     loop {
         let began = Instant::now();
-        match client.request(Role::Standing, "subscriptions/listen", |_| protocol::listen()).await {
+        match client.request(Role::Standing, "subscriptions/listen", |_| protocol::listen(&filter)).await {
             // Not offered after all, or the end of everything.
             Answer::Error(_) | Answer::Ended(_) => return std::future::pending().await,
             Answer::Result(_) | Answer::Undelivered(_) => {}
@@ -75,7 +92,10 @@ async fn subscribe(client: &Client, era: Era, support: ToolSupport) -> Infallibl
         pause = if began.elapsed() >= GROWN_UP { FIRST_PAUSE } else { LONGEST_PAUSE.min(pause * 2) };
         sleep(pause).await;
         // Nobody told us what changed while there was no subscription.
-        client.note_tools_changed();
+        if tools {
+            client.note_tools_changed();
+        }
+        Offer::ALL.into_iter().filter(|offer| offers.has(*offer)).for_each(|offer| client.note_offer_changed(offer));
     }
 }
 

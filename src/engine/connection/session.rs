@@ -10,6 +10,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::asks::Asks;
 use super::client::Client;
 use super::failure::Trouble;
 use super::lines::LineSink;
@@ -58,7 +59,7 @@ impl Session {
                 (None, wire::spawn(writer, reader, sink.clone()))
             }
         };
-        let client = Client::new(link.outgoing, link.carriage);
+        let client = Client::new(link.outgoing, link.carriage, Asks::of(spec));
         let mut tasks = link.tasks;
         tasks.spawn(client.clone().run(link.incoming));
         Ok(Self { client, tasks, close: link.close, farewell: link.farewell, process, sink: sink.clone() })

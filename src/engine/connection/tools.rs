@@ -3,23 +3,22 @@
 //! The supervisor calls [`list`] before every `Ready` and again when the server says that its list changed. What a
 //! tool means is not its business: it hands raw items to [`Listing::push`].
 
-use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::client::{Answer, Client, Role};
-use super::http::mirror;
+use super::client::Client;
 use super::known::KnownTools;
 use super::link::Carriage;
+use super::pages::{self, Broken, Walk};
 use super::protocol;
 use crate::engine::status::Era;
 use crate::secret::Redactor;
 use crate::tool::Listing;
 use crate::tool::listing::RejectedTool;
+use crate::tool::mirror;
 
-/// Pages that are read at most.
-const MAX_PAGES: usize = 100;
 /// Bytes of all pages together.
 const MAX_BYTES: usize = 32 << 20;
 /// Tools that are kept at most.
@@ -71,73 +70,24 @@ struct Reading {
 }
 
 async fn read_pages(client: &Client, (era, support): (Era, ToolSupport), reading: &mut Reading) -> Result<(), String> {
-    let mut seen = HashSet::new();
-    let mut cursor: Option<String> = None;
-    let mut bytes = 0;
-    for _ in 0..MAX_PAGES {
-        let params = protocol::list(era, cursor.as_deref());
-        let page = match client.request(Role::Ordinary, "tools/list", |_| params).await {
-            Answer::Result(page) => page,
-            Answer::Error(error) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => {
-                return Ok(());
-            }
-            Answer::Error(error) => return Err(format!("{} (code {})", error.message, error.code)),
-            Answer::Undelivered(lack) => return Err(lack.reason),
-            Answer::Ended(reason) => return Err(reason.to_string()),
-        };
-        bytes += page.get().len();
-        if bytes > MAX_BYTES {
-            reading.listing.cut = Some(format!("the server's list has more than {} MiB", MAX_BYTES >> 20).into());
-            return Ok(());
-        }
-        let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| format!("unreadable answer: {error}"))?;
-        reading.add_page(&page)?;
-        if reading.listing.cut.is_some() {
-            return Ok(());
-        }
-        cursor = match page.next_cursor.and_then(|next| serde_json::from_str::<String>(next.get()).ok()) {
-            Some(next) if !next.is_empty() => Some(next),
-            _ => return Ok(()),
-        };
-        if let Some(next) = &cursor
-            && !seen.insert(next.clone())
-        {
-            reading.listing.cut = Some("the server handed out the same page cursor twice".into());
-            return Ok(());
-        }
+    let walk = Walk { method: "tools/list", member: "tools", max_bytes: MAX_BYTES };
+    match pages::walk(client, era, walk, |items| reading.add_page(items)).await {
+        Ok(cut) => reading.listing.cut = cut,
+        Err(Broken::Refused(error)) if error.code == protocol::METHOD_NOT_FOUND && support == ToolSupport::Unsaid => {}
+        Err(broken) => return Err(broken.words()),
     }
-    reading.listing.cut = Some(format!("the server's list has more than {MAX_PAGES} pages").into());
     Ok(())
 }
 
-/// One page, its items still text: each is decoded for itself.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page<'p> {
-    #[serde(borrow)]
-    result_type: Option<&'p RawValue>,
-    #[serde(borrow)]
-    tools: Option<&'p RawValue>,
-    #[serde(borrow)]
-    next_cursor: Option<&'p RawValue>,
-}
-
 impl Reading {
-    fn add_page(&mut self, page: &Page<'_>) -> Result<(), String> {
-        match page.result_type.map(RawValue::get) {
-            None | Some("\"complete\"" | "null") => {}
-            Some(kind) => return Err(format!("the answer is of type {kind}, not a list")),
-        }
-        let items = page.tools.and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
-        let Some(items) = items else { return Err("the answer holds no list of tools".to_owned()) };
+    fn add_page(&mut self, items: &[&RawValue]) -> ControlFlow<Arc<str>> {
         for item in items {
             if self.listing.tools.len() + self.listing.rejected.len() >= MAX_TOOLS {
-                self.listing.cut = Some(format!("the server lists more than {MAX_TOOLS} tools").into());
-                return Ok(());
+                return ControlFlow::Break(format!("the server lists more than {MAX_TOOLS} tools").into());
             }
             self.add(item.get());
         }
-        Ok(())
+        ControlFlow::Continue(())
     }
 
     fn add(&mut self, item: &str) {

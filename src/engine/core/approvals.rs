@@ -170,6 +170,7 @@ impl Core {
             let is_stopped = stopped.iter().any(|stopped| Some(&stopped.seat) == view.caller.seat());
             is_stopped.then_some(Withdrawal::SeatStopped)
         });
+        self.withdraw_forms_of_stopped();
     }
 
     /// Takes new rules: later calls are judged by them, and what waits is judged anew where they became stricter.
@@ -186,12 +187,12 @@ impl Core {
         self.desk.judge_anew(|view| asks_for_more(&standing, &settings, &view.entry, view.caller.seat(), view.tier));
     }
 
-    /// What the policy says about each tool, for the snapshot.
+    /// What the policy says about each tool, for the snapshot: of a seat's own for that seat.
     pub(super) fn judge_catalog(&mut self) {
         let settings = self.outlets.settings.borrow().clone();
         let standing = self.outlets.standing.borrow().clone();
         let entries = self.snapshot.catalog.entries().iter();
-        let answers = entries.map(|entry| (entry.name.clone(), standing.answer(&settings, entry, None)));
+        let answers = entries.map(|entry| (entry.key(), standing.answer(&settings, entry, entry.seat.as_ref())));
         self.snapshot.policies = Arc::new(answers.collect());
     }
 

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use super::{Core, events};
+use crate::engine::call::Link;
 use crate::engine::connection::{ConnectionEvent, NamedEvent};
 use crate::engine::first_party::Own;
-use crate::engine::servers::Effect;
-use crate::engine::snapshot::{ApprovalView, Withdrawal};
+use crate::engine::forms::Why;
+use crate::engine::servers::{Effect, Server};
+use crate::engine::snapshot::{ApprovalView, FormView, Withdrawal};
 use crate::engine::status::ConnectionStatus;
 use crate::ids::ConnectionName;
 
@@ -56,11 +58,16 @@ impl Core {
             server.status,
             ConnectionStatus::Failed { .. } | ConnectionStatus::Disabled | ConnectionStatus::Stopped
         );
+        let ready = server.status.is_ready();
         self.dirty = true;
         match effect {
             Effect::View => {}
             Effect::Status => {
                 due.links = true;
+                if !ready {
+                    let lost = |view: &FormView| view.connection == *connection;
+                    self.forms.withdraw_where(|view| lost(view).then_some(Why::ServerGone));
+                }
                 if gone {
                     let lost = |view: &ApprovalView| view.entry.connection == *connection;
                     self.desk.withdraw_where(|view| lost(view).then_some(Withdrawal::ServerGone));
@@ -100,7 +107,9 @@ impl Core {
     }
 
     pub(super) fn follow_links(&mut self) {
-        let links = self.servers.iter().map(|server| (server.declared.connection.clone(), server.link()));
+        let link =
+            |(place, server): (usize, &Server)| (server.declared.connection.clone(), Link { place, ..server.link() });
+        let links = self.servers.iter().enumerate().map(link);
         let own = self.fixed.own.iter().flat_map(Own::links);
         self.outlets.links.send_replace(Arc::new(links.chain(own).collect()));
     }

@@ -1,6 +1,7 @@
 //! Requests that were turned away before anybody knew whose they were: recorded, floods as a count.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -12,9 +13,18 @@ use crate::engine::audit::{Durability, Kind, Record};
 /// The shortest time between two records with the same reason.
 const EVERY: Duration = Duration::from_secs(60);
 
+/// Reasons that are told apart; beyond them all count as one that was recorded just now.
+const MOST: usize = 1_024;
+
 /// What was turned away, by reason.
-#[derive(Debug, Default)]
-pub(in crate::engine) struct Doors(HashMap<&'static str, Reason>);
+#[derive(Debug)]
+pub(in crate::engine) struct Doors<R>(HashMap<R, Reason>);
+
+impl<R> Default for Doors<R> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
 
 #[derive(Debug)]
 struct Reason {
@@ -22,10 +32,13 @@ struct Reason {
     since: u64,
 }
 
-impl Doors {
+impl<R: Eq + Hash> Doors<R> {
     /// Counts one. The number to record now, this one included; `None` while the last record is fresh.
-    fn count(&mut self, reason: &'static str, now: Instant) -> Option<u64> {
-        let Some(known) = self.0.get_mut(reason) else {
+    pub(super) fn count(&mut self, reason: R, now: Instant) -> Option<u64> {
+        let Some(known) = self.0.get_mut(&reason) else {
+            if self.0.len() >= MOST {
+                return None;
+            }
             self.0.insert(reason, Reason { recorded: now, since: 0 });
             return Some(1);
         };

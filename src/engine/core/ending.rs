@@ -8,6 +8,7 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::Core;
 use crate::engine::connection::{ConnectionEvent, NamedEvent};
+use crate::engine::forms::Why;
 use crate::engine::snapshot::Withdrawal;
 use crate::engine::status::{ConnectionStatus, Failure, FailureKind};
 use crate::ids::ConnectionName;
@@ -20,6 +21,7 @@ impl Core {
     pub(super) async fn end(&mut self) {
         self.snapshot.stopping = true;
         self.desk.withdraw_where(|_| Some(Withdrawal::Shutdown));
+        self.forms.withdraw_where(|_| Some(Why::Shutdown));
         self.publish();
         self.fixed.shutdown.cancel();
         while !self.connections.is_empty() {
@@ -27,14 +29,17 @@ impl Core {
                 Some(_) = self.connections.join_next() => {}
                 Some(event) = self.inlets.connections.recv() => self.connection_events(event),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+                Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             }
             self.publish();
         }
         let last_words = tokio::time::sleep(LAST_WORDS);
         tokio::pin!(last_words);
-        while !self.running.is_empty() {
+        while !(self.running.is_empty() && self.stories.is_empty()) {
             tokio::select! {
                 Some(_) = self.running.join_next() => {}
+                Some(_) = self.stories.join_next() => {}
+                Some(asking) = self.inlets.asking.recv() => self.asking(asking),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
                 () = &mut last_words => break,
             }

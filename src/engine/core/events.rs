@@ -18,11 +18,21 @@ pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
                 TransportFacts::Http { .. } => "http",
                 TransportFacts::Other => "other",
             };
-            tracing::info!(%server, transport, tools, "mcp_server_started");
+            match &declared.owner {
+                None => tracing::info!(%server, transport, tools, "mcp_server_started"),
+                Some(owner) => {
+                    tracing::info!(%server, role = %owner.role, transport, tools, "mcp_role_server_started");
+                }
+            }
         }
         ConnectionEvent::Status(status) => {
             if let Some(failure) = status.failure() {
-                tracing::error!(%server, error = %failure, "mcp_server_failed");
+                match &declared.owner {
+                    None => tracing::error!(%server, error = %failure, "mcp_server_failed"),
+                    Some(owner) => {
+                        tracing::error!(%server, role = %owner.role, error = %failure, "mcp_role_server_failed");
+                    }
+                }
             }
         }
         ConnectionEvent::Listed(listing) => {
@@ -30,6 +40,7 @@ pub(super) fn log(declared: &Declared, event: &ConnectionEvent, tools: usize) {
             let tool_count = listing.tools.len();
             tracing::info!(%server, tool_count, tool_names = %names.join(","), "tools_discovered");
         }
+        ConnectionEvent::OfferChanged(offer) => tracing::info!(%server, list = offer.as_str(), "list_changed"),
         ConnectionEvent::Identified(_) | ConnectionEvent::Lines { .. } | ConnectionEvent::Ended => {}
     }
 }

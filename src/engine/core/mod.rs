@@ -8,6 +8,7 @@ mod connections;
 pub(super) mod doors;
 mod ending;
 mod events;
+mod forms;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use super::command::Command;
 use super::connection::{Control, NamedEvent};
 use super::export::Exports;
 use super::first_party::Own;
+use super::forms::{Asking, Forms};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
@@ -41,7 +43,7 @@ use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notic
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
-use crate::ids::{CallId, ConnectionName};
+use crate::ids::{CallId, ConnectionName, SeatHandle};
 use crate::tool::Catalog;
 use crate::tool::catalog::Warning;
 use crate::tool::names::Names;
@@ -64,6 +66,7 @@ pub(super) struct Inlets {
     pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
+    pub(super) asking: mpsc::Receiver<Asking>,
     pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
@@ -114,6 +117,10 @@ pub(super) struct Core {
     pub(super) fixed: Fixed,
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
+    pub(super) forms: Forms,
+    /// The records of servers' questions that are being written, and the answers that follow them.
+    pub(super) stories: JoinSet<()>,
+    pub(super) refused_forms: doors::Doors<(ConnectionName, Arc<str>)>,
     pub(super) grants: Grants,
     pub(super) pins: Pins,
     /// The pins have changed since they were handed to whoever keeps them.
@@ -122,8 +129,10 @@ pub(super) struct Core {
     pub(super) running: JoinSet<()>,
     pub(super) cancels: HashMap<CallId, CancellationToken>,
     pub(super) tasks: HashMap<Id, CallId>,
-    pub(super) doors: doors::Doors,
+    pub(super) doors: doors::Doors<&'static str>,
     pub(super) warned: HashSet<Warning>,
+    /// Seats that were told to have none of their own tools.
+    pub(super) lacking: HashSet<SeatHandle>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
     pub(super) eras: Eras,
@@ -148,7 +157,8 @@ impl Core {
     /// One event. False when the engine is to end.
     async fn step(&mut self) -> bool {
         let publish_at = self.published + PUBLISH_EVERY;
-        let expiry = [self.desk.next_expiry(), self.grants.next_expiry()].into_iter().flatten().min();
+        let expiries = [self.desk.next_expiry(), self.forms.next_expiry(), self.grants.next_expiry()];
+        let expiry = expiries.into_iter().flatten().min();
         tokio::select! {
             biased;
             () = tokio::time::sleep_until(publish_at), if self.dirty => self.publish(),
@@ -160,12 +170,14 @@ impl Core {
             Some(submitted) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), submitted),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
+                self.forms.expire(Instant::now());
                 if self.grants.expire(Instant::now()) {
                     self.stand();
                 }
                 self.dirty = true;
             }
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
+            Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
@@ -176,6 +188,7 @@ impl Core {
             }
             Some(news) = self.inlets.surface.recv() => self.surface_news(news),
             Some(ended) = self.running.join_next_with_id(), if !self.running.is_empty() => self.call_task_ended(ended),
+            Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
             Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
         true
@@ -192,6 +205,7 @@ impl Core {
             Command::Enable(connection) => self.control(&connection, Control::Enable),
             Command::Decide(shown, verdict) => self.decide(shown, verdict),
             Command::DecideAll(all, verdict) => self.decide_all(&all, &verdict),
+            Command::AnswerForm(form, answer) => self.answer_form(form, answer),
             Command::Revoke(grant) => self.revoke(grant),
             Command::StopSeat(seat) => self.stop_seat(seat),
             Command::ReleaseSeat(seat) => self.release_seat(&seat),
@@ -294,13 +308,13 @@ impl Core {
     }
 
     fn put_call(&mut self, view: super::snapshot::CallView) {
-        let (id, ran, server) = (view.id.clone(), view.ran, view.server.clone());
+        let (id, ran, connection) = (view.id.clone(), view.ran, view.connection.clone());
         if !self.calls.put(view) {
             return;
         }
         self.cancels.remove(&id);
         self.refresh_histories();
-        let known = self.servers.iter().position(|known| Some(&known.declared.server) == server.as_ref());
+        let known = self.servers.iter().position(|known| Some(&known.declared.connection) == connection.as_ref());
         if let (Some(ran), Some(index)) = (ran, known)
             && let Some(server) = self.servers.get_mut(index)
         {
@@ -319,6 +333,12 @@ impl Core {
         self.dirty = true;
     }
 
+    pub(super) fn tell_all(&mut self, notices: &[(LogLevel, Arc<str>)]) {
+        for (level, text) in notices {
+            self.notice(*level, text);
+        }
+    }
+
     pub(super) fn notice(&mut self, level: LogLevel, text: &str) {
         let sequence = self.snapshot.notices.last().map_or(0, |notice| notice.sequence + 1);
         let text = crate::text::visible(&self.fixed.pipeline.redactor.redact(text)).as_ref().into();
@@ -333,6 +353,7 @@ impl Core {
         self.dirty = false;
         self.snapshot.revision += 1;
         self.snapshot.approvals = self.desk.views();
+        self.snapshot.forms = self.forms.views();
         self.snapshot.grants = self.grants.views();
         self.snapshot.calls = self.calls.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
@@ -351,9 +372,11 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         company: config.company.clone(),
         config_file: config.source.file_name(),
         read_only: attendance == Attendance::ReadOnly,
+        seats: config.org.agents().map(|seat| seat.handle.clone()).collect(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
+        forms: Vec::new(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),

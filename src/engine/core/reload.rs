@@ -4,8 +4,6 @@
 //! has to go down is waited for by its [`ConnectionEvent::Ended`](crate::engine::connection::ConnectionEvent), so
 //! that no two processes of one server run side by side.
 
-use std::sync::Arc;
-
 use super::Core;
 use crate::config::model::{ApprovalSettings, Config, PlacedDecision};
 use crate::engine::connection::Initially;
@@ -35,11 +33,12 @@ impl Core {
                 self.notice(LogLevel::Error, &format!("nothing was changed: {problem}{more}"));
             }
             Reload::Valid { config, notices } => {
-                let summary = self.apply(&config);
+                let before = std::mem::replace(&mut self.config, config.clone());
+                let summary = self.apply(&before, &config);
                 let done = summary.told();
                 tracing::info!(done = %done, "config_reloaded");
                 self.notice(LogLevel::Info, &format!("{}: {done}", config.source.file_name()));
-                let later = needs_a_restart(&self.config, &config);
+                let later = needs_a_restart(&before, &config);
                 if !later.is_empty() {
                     let text = format!("{} count from the next start of the program on", later.join(", "));
                     self.notice(LogLevel::Warn, &text);
@@ -47,12 +46,11 @@ impl Core {
                 for (level, text) in notices {
                     self.notice(level, &text);
                 }
-                self.config = config;
             }
         }
     }
 
-    fn apply(&mut self, config: &Arc<Config>) -> Summary {
+    fn apply(&mut self, previous: &Config, config: &Config) -> Summary {
         let mut summary = Summary::default();
         let mut before = std::mem::take(&mut self.servers);
         for plan in self.fixed.launcher.plans(config) {
@@ -76,12 +74,13 @@ impl Core {
             }
         }
         self.snapshot.company = config.company.clone();
+        self.snapshot.seats = config.org.agents().map(|seat| seat.handle.clone()).collect();
         let policy_before = self.outlets.settings.borrow().clone();
         summary.policy = !same_policy(&policy_before, &config.engine.approvals);
         self.settings_changed(config.engine.approvals.clone());
-        // A seat that is not in the company any more asks for nothing any more.
-        let gone = |seat: &&crate::org::Seat| config.org.seat(&seat.handle).is_none();
-        let gone: Vec<_> = self.config.org.agents().filter(gone).map(|seat| seat.handle.clone()).collect();
+        // A seat that no agent has any more asks for nothing any more.
+        let gone = |seat: &&crate::org::Seat| !config.org.agents().any(|now| now.handle == seat.handle);
+        let gone: Vec<_> = previous.org.agents().filter(gone).map(|seat| seat.handle.clone()).collect();
         for seat in gone {
             self.stop_seat(seat);
         }
@@ -228,12 +227,7 @@ fn needs_a_restart(before: &Config, now: &Config) -> Vec<&'static str> {
         seats
             .map(|seat| {
                 let token = seat.token.as_ref().map(|token| token.text().to_owned());
-                let credentials = seat.credentials.iter().map(|(server, variables)| {
-                    let variables = variables.iter().map(|(name, value)| (name.clone(), value.text().to_owned()));
-                    (server.clone(), variables.collect::<Vec<_>>())
-                });
-                let credentials: Vec<_> = credentials.collect();
-                (seat.handle.clone(), seat.name.clone(), seat.kind, seat.unit.clone(), token, credentials)
+                (seat.handle.clone(), seat.name.clone(), seat.kind, seat.unit.clone(), token)
             })
             .collect::<Vec<_>>()
     };

@@ -19,7 +19,7 @@ use crate::engine::gate::Attendance;
 use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted};
 use crate::engine::snapshot::{CallPhase, Caller, Tier};
 use crate::engine::start::{Options, assemble};
-use crate::engine::status::ConnectionStatus;
+use crate::engine::status::{ConnectionStatus, Offers};
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::secret::Redactor;
 use crate::tool::catalog::Source as Listed;
@@ -43,13 +43,24 @@ fn core() -> (Core, MemoryTrail) {
         identity: "notes".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
-        listing: Arc::new(listing("wipe")),
         first_party: None,
+        seat: None,
+        listing: Some(Arc::new(listing("wipe"))),
     };
     let catalog = Arc::new(Catalog::place(&[source], &Names::default()).0);
     core.snapshot.catalog = catalog.clone();
     core.outlets.catalog.send_replace(catalog);
-    let link = Link { connection: None, own: None, down: None };
+    let link = Link {
+        connection: None,
+        own: None,
+        down: None,
+        server: ServerName::new("notes"),
+        owner: None,
+        prefix: "".into(),
+        place: 0,
+        offers: Offers::default(),
+        versions: [0; 2],
+    };
     core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));
     (core, trail)
 }
@@ -135,7 +146,7 @@ async fn a_rule_that_now_denies_ends_what_waits_and_is_named() {
     let (mut core, trail) = core();
     let report = wait(&mut core).await;
     core.settings_changed(rules(PolicyDecision::Deny));
-    assert_eq!(core.snapshot.policies["wipe"].decision, PolicyDecision::Deny);
+    assert_eq!(core.snapshot.policies[&core.snapshot.catalog.entries()[0].key()].decision, PolicyDecision::Deny);
     let report = end(&mut core, report).await;
     assert!(
         matches!(&report.phase, CallPhase::Refused { reason } if reason.contains("rule notes/* -> deny (config.yaml:9)")),

@@ -11,7 +11,7 @@ use crate::engine::gate::diff::diff;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
 use crate::engine::snapshot::{DiffLine, LogLevel, ToolChange, ToolChangeKind};
-use crate::ids::ConnectionName;
+use crate::ids::{ConnectionName, SeatHandle};
 use crate::tool::catalog::{Source, Warning, wanted};
 use crate::tool::definition::definition;
 use crate::tool::{Catalog, Entry};
@@ -70,7 +70,7 @@ impl Core {
             let server = servers.iter().find(|server| server.declared.connection == entry.connection);
             definition(entry, server.map_or("", |server| &server.declared.identity), redactor)
         };
-        if !self.pins.see(catalog, text, Timestamp::now()) {
+        if !self.pins.see(catalog, &self.snapshot.catalog, text, Timestamp::now()) {
             return;
         }
         self.unsaved_pins = true;
@@ -98,6 +98,7 @@ impl Core {
         self.settled = true;
         self.remember_names();
         self.save_pins();
+        self.tell_who_lacks();
         let sources = self.sources();
         for warning in self.snapshot.catalog.replaced(&sources, &self.names).1 {
             self.warn_once(&warning);
@@ -108,6 +109,33 @@ impl Core {
             tracing::warn!(rule = %rule.tool, place = %rule.place, "approval_rule_unmatched");
             self.notice(LogLevel::Warn, &text);
         }
+    }
+
+    /// Says which agents' seats have none of their own tools although there are servers that give seats their own. Told
+    /// once for as long as it stays so.
+    fn tell_who_lacks(&mut self) {
+        // A command that starts only what it needs says nothing about the others.
+        let part = self.fixed.launcher.only.is_some();
+        if part || !self.config.servers.iter().any(|server| !server.shared && server.enabled) {
+            return self.lacking.clear();
+        }
+        let own = self.servers.iter().filter(|server| server.listing.is_some());
+        let has: HashSet<&SeatHandle> =
+            own.filter_map(|own| own.declared.owner.as_ref().map(|own| &own.seat)).collect();
+        let config = self.config.clone();
+        let without: Vec<_> = config.org.agents().filter(|seat| !has.contains(&seat.handle)).collect();
+        let fresh: Vec<_> = without.iter().filter(|seat| !self.lacking.contains(&seat.handle)).collect();
+        for seat in &fresh {
+            let has_mcp_env = !seat.credentials.is_empty();
+            tracing::warn!(role = %seat.name, has_mcp_env, "role_has_no_per_role_mcp_tools");
+        }
+        let told: Vec<&str> = fresh.iter().map(|seat| seat.handle.as_str()).collect();
+        if !told.is_empty() {
+            let seats = if told.len() == 1 { "seat" } else { "seats" };
+            let text = format!("{seats} without tools of their own: {}; the shared ones are there", told.join(", "));
+            self.notice(LogLevel::Warn, &text);
+        }
+        self.lacking = without.into_iter().map(|seat| seat.handle.clone()).collect();
     }
 
     fn remember_names(&mut self) {
@@ -138,6 +166,18 @@ impl Core {
             Warning::UnmatchedOverride { server, key } => {
                 tracing::warn!(%server, %key, "tool_annotation_unmatched");
                 format!("tool_annotations of {server}: \"{key}\" matches none of its tools")
+            }
+            Warning::Refused { server, tool } => {
+                let error = "the name is the engine's";
+                tracing::warn!(%server, %tool, error, "mcp_tool_refused");
+                format!(
+                    "{server}: its tool \"{tool}\" has a name of the engine's and is refused; give it a tool_prefix"
+                )
+            }
+            Warning::Hides { server, shared, tool, count } => {
+                tracing::warn!(%server, serving = %server, shadowed = %shared, %tool, count, "tool_name_collision");
+                let more = if *count == 1 { String::new() } else { format!(" and {} more", count - 1) };
+                format!("\"{tool}\"{more} of {shared}: a seat with its own {server} sees {server}'s instead")
             }
             Warning::SchemaNotAnObject { server, tool } => {
                 tracing::warn!(%server, %tool, "mcp_tool_schema_not_an_object");
@@ -175,7 +215,7 @@ impl Core {
     fn compare(&self, connection: &ConnectionName, before: &Catalog, now: &Catalog) -> Vec<ToolChange> {
         let at = Timestamp::now();
         let of = |catalog: &Catalog| {
-            let own = catalog.entries().iter().filter(|entry| entry.connection == *connection);
+            let own = catalog.of_connection(connection).iter();
             own.map(|entry| (entry.raw_name.clone(), entry.clone())).collect::<BTreeMap<_, _>>()
         };
         let (old, new) = (of(before), of(now));

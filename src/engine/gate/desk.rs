@@ -38,6 +38,8 @@ pub enum Ending {
 /// A person's yes.
 #[derive(Debug)]
 pub struct Approval {
+    /// The question that it ended.
+    pub question: ApprovalId,
     /// The proof, for the arguments that are to be sent.
     pub permit: Permit,
     /// The arguments, where the person changed them.
@@ -155,7 +157,7 @@ impl Desk {
         };
         let approved = |arguments: &Arguments, edited: Option<Arguments>| {
             let permit = Permit::new(pending.view.call.clone(), &pending.view.entry, arguments);
-            Ending::Approved(Approval { permit, edited, note: note.cloned() })
+            Ending::Approved(Approval { question: pending.view.id, permit, edited, note: note.cloned() })
         };
         let ending = match verdict {
             Verdict::ApproveAndRemember(_) if pending.view.tier == Tier::Type => {

@@ -94,6 +94,7 @@ impl Grant {
             id: self.id,
             seat: self.seat.clone(),
             server: self.entry.server.clone(),
+            connection: self.entry.connection.clone(),
             tool: self.entry.name.clone(),
             scope: self.scope,
             arguments: (self.scope == GrantScope::ThisCall).then(|| self.arguments.clone()),

@@ -27,12 +27,13 @@ fn entry(server: &str, name: &str, annotations: &Value) -> Arc<Entry> {
     let server = ServerName::new(server);
     let source = Source {
         connection: ConnectionName::shared(&server),
+        seat: None,
         identity: server.as_str().into(),
         server,
         prefix: "".into(),
         overrides: Arc::new([]),
-        listing: Arc::new(listing),
         first_party: None,
+        listing: Some(Arc::new(listing)),
     };
     Catalog::place(&[source], &Names::default()).0.entries()[0].clone()
 }

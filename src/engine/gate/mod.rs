@@ -30,8 +30,10 @@ use crate::tool::{Arguments, EffectClass, Entry};
 /// Whether somebody is there to decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Attendance {
-    /// A person, at the screen or at a terminal.
+    /// A person at the dashboard, who decides and answers what servers ask.
     Person,
+    /// A person at a shell, who decides by yes or no and fills in no forms.
+    Prompt,
     /// A person who may only look (`--read-only`).
     ReadOnly,
     /// Nobody: no terminal.
@@ -124,7 +126,7 @@ pub fn judge(case: &Case<'_>) -> Verdict {
             allow(format!("shell:{user}").into())
         }
         (PolicyDecision::Ask | PolicyDecision::Type, _) => match case.attendance {
-            Attendance::Person => Verdict::Ask(tier(decision, case.class)),
+            Attendance::Person | Attendance::Prompt => Verdict::Ask(tier(decision, case.class)),
             Attendance::ReadOnly => {
                 refuse(format!("refused: a person has to decide ({by}), and this dashboard is read-only"))
             }

@@ -78,11 +78,18 @@ impl Pins {
         Self { tools: BTreeMap::new(), forgotten: BTreeSet::from([ALL.into()]) }
     }
 
-    /// Takes note of what is listed now. `text` gives a definition's lines; it is asked only for new ones. True when
-    /// anything was new.
-    pub fn see(&mut self, catalog: &Catalog, text: impl Fn(&Entry) -> String, now: Timestamp) -> bool {
+    /// Takes note of what is listed now and was not seen in the catalog `before`. `text` gives a definition's lines; it is
+    /// asked only for new ones. True when anything was new.
+    pub fn see(
+        &mut self,
+        catalog: &Catalog,
+        before: &Catalog,
+        text: impl Fn(&Entry) -> String,
+        now: Timestamp,
+    ) -> bool {
         let is_known = |entry: &Entry| self.tools.get(&key(entry)).is_some_and(|pin| pin.seen.is(entry));
-        let new: Vec<&Arc<Entry>> = catalog.entries().iter().filter(|entry| !is_known(entry)).collect();
+        let mut new = catalog.changed_since(before);
+        new.retain(|entry| !is_known(entry));
         if new.is_empty() {
             return false;
         }

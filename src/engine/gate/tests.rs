@@ -29,12 +29,13 @@ fn catalog(tools: &[Value]) -> Catalog {
     let server = ServerName::new("notes");
     let source = Source {
         connection: ConnectionName::shared(&server),
+        seat: None,
         server,
         identity: "notes".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
-        listing: Arc::new(listing),
         first_party: None,
+        listing: Some(Arc::new(listing)),
     };
     Catalog::place(&[source], &Names::default()).0
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Caller, CredentialView};
 use crate::clock::Timestamp;
 use crate::engine::command::{GrantScope, Shown};
-use crate::ids::{ApprovalId, CallId, GrantId, SeatHandle, ServerName};
+use crate::ids::{ApprovalId, CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crate::tool::{Entry, ShownArguments};
 
 /// A question that waits for a person.
@@ -92,6 +92,8 @@ pub struct GrantView {
     pub seat: Option<SeatHandle>,
     /// The tool's server.
     pub server: ServerName,
+    /// The connection whose tool it is.
+    pub connection: ConnectionName,
     /// The tool's catalogue name.
     pub tool: Arc<str>,
     /// What is covered.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use crate::clock::Timestamp;
 use crate::config::model::PolicyDecision;
-use crate::ids::{ApprovalId, CallId, SeatHandle, ServerName};
+use crate::ids::{ApprovalId, CallId, ConnectionName, SeatHandle, ServerName};
+use crate::secret::Redactor;
 use crate::tool::{EffectClass, Flag, ShownArguments};
 
 /// Who asks for a call.
@@ -50,6 +51,22 @@ impl Caller {
             Self::Seat { seat, .. } | Self::Operator { holder: seat, .. } => Some(seat),
         }
     }
+
+    /// The same without secrets: a client may call itself anything.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        match self {
+            Self::Seat { seat, session, client } => {
+                let client = redactor.redact(&client).into();
+                Self::Seat { seat, session, client }
+            }
+            Self::Operator { holder, session, client } => {
+                let client = redactor.redact(&client).into();
+                Self::Operator { holder, session, client }
+            }
+            Self::Console => Self::Console,
+        }
+    }
 }
 
 /// One call, from received to finished.
@@ -65,6 +82,8 @@ pub struct CallView {
     pub name: Arc<str>,
     /// The server, where it resolved.
     pub server: Option<ServerName>,
+    /// The connection that carries it, where the name resolved: the server's, or a seat's own to it.
+    pub connection: Option<ConnectionName>,
     /// The name on the wire, where it resolved.
     pub raw_name: Option<Arc<str>>,
     /// The class at the time of the call, where it resolved.

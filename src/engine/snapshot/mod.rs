@@ -5,6 +5,7 @@
 
 mod approval;
 mod call;
+mod form;
 mod server;
 mod session;
 
@@ -13,14 +14,15 @@ use std::sync::Arc;
 
 pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History, Known, Repeat, StoppedSeat, Tier};
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
+pub use form::{FormCall, FormView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
 
 use super::ring::Ring;
 use crate::clock::Timestamp;
 use crate::engine::gate::PolicyAnswer;
-use crate::ids::ConnectionName;
-use crate::tool::Catalog;
+use crate::ids::{ConnectionName, SeatHandle};
+use crate::tool::{Catalog, ToolKey};
 
 /// The engine at one moment.
 #[derive(Clone, Debug)]
@@ -33,18 +35,22 @@ pub struct Snapshot {
     pub config_file: Arc<str>,
     /// True under `--read-only`: nobody may decide, call, restart or change anything.
     pub read_only: bool,
+    /// The seats that agents drive, in the order of the configuration.
+    pub seats: Vec<SeatHandle>,
     /// Connections in the order of the configuration.
     pub servers: Vec<Arc<ServerView>>,
     /// The tools of all connections that have been listed.
     pub catalog: Arc<Catalog>,
     /// Questions waiting for a person, oldest first.
     pub approvals: Vec<Arc<ApprovalView>>,
+    /// Servers' questions waiting for a person, oldest first.
+    pub forms: Vec<Arc<FormView>>,
     /// Remembered decisions, oldest first.
     pub grants: Vec<Arc<GrantView>>,
     /// Seats that a person stopped.
     pub stopped_seats: Vec<StoppedSeat>,
-    /// What the policy says about each tool when no seat is named, by catalogue name.
-    pub policies: Arc<HashMap<Arc<str>, PolicyAnswer>>,
+    /// What the policy says about each tool: of a seat's own for that seat, of the others when no seat is named.
+    pub policies: Arc<HashMap<ToolKey, PolicyAnswer>>,
     /// What changed in the tool lists, newest last, at most 64.
     pub tool_changes: Vec<Arc<ToolChange>>,
     /// Calls, oldest first.

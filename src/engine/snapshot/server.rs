@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::engine::ring::Ring;
 use crate::engine::status::{ConnectionStatus, Failure, PeerFacts};
-use crate::ids::{ConnectionName, ServerName};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 
 /// One connection.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct ServerView {
     pub connection: ConnectionName,
     /// Its server.
     pub server: ServerName,
+    /// The seat whose own it is; `None`: all agent seats share it.
+    pub seat: Option<SeatHandle>,
     /// Its state.
     pub status: ConnectionStatus,
     /// How it is reached.

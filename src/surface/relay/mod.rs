@@ -20,6 +20,7 @@ pub use backend::Target;
 use backend::{Backend, Messages, unnamed};
 
 use super::envelope::{self, ErrorCode, Id, Kind, Message};
+use super::library;
 
 /// Longest message of the agent, in bytes.
 const LONGEST: u64 = 8 << 20;
@@ -30,6 +31,26 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// How long answers that are on their way may take once the input has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
+
+const LOST: &str = "the dashboard went away before it answered. The call may have run; find out before you repeat it";
+
+/// What is passed on; this decides what an agent is told while nothing runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Passed {
+    Call,
+    Tools,
+    Library(library::Method),
+}
+
+impl Passed {
+    fn of(method: &str) -> Option<Self> {
+        match method {
+            "tools/call" => Some(Self::Call),
+            "tools/list" => Some(Self::Tools),
+            _ => library::Method::of(method).map(Self::Library),
+        }
+    }
+}
 
 #[derive(Clone, Debug)]
 enum State {
@@ -123,14 +144,16 @@ impl Relay {
         match message.kind() {
             Ok(Kind::Request(id, "initialize")) => self.initialize(&id, &message).await,
             Ok(Kind::Request(id, "ping")) => self.say(envelope::result(&id, &[b"{}"])).await,
-            Ok(Kind::Request(id, method)) if matches!(method, "tools/list" | "tools/call") => {
-                let (relay, is_call) = (self.clone(), method == "tools/call");
-                let text = String::from_utf8_lossy(line).into_owned();
-                tasks.spawn(async move { relay.forward(id, text, is_call).await });
-            }
-            Ok(Kind::Request(id, _)) => {
-                self.say(envelope::error(Some(&id), ErrorCode::NO_METHOD, "there is no such method here")).await;
-            }
+            Ok(Kind::Request(id, method)) => match Passed::of(method) {
+                Some(passed) => {
+                    let (relay, text) = (self.clone(), String::from_utf8_lossy(line).into_owned());
+                    tasks.spawn(async move { relay.forward(id, text, passed).await });
+                }
+                None => {
+                    let text = "there is no such method here";
+                    self.say(envelope::error(Some(&id), ErrorCode::NO_METHOD, text)).await;
+                }
+            },
             Ok(Kind::Notification("notifications/cancelled")) => self.cancel(line, &message, tasks),
             Ok(Kind::Notification(_) | Kind::Answer) => {}
             Err(envelope::Malformed(code, text)) => self.say(envelope::error(None, code, text)).await,
@@ -153,7 +176,7 @@ impl Relay {
         };
         let result = json!({
             "protocolVersion": super::mcp::negotiate(&asked),
-            "capabilities": {"tools": {"listChanged": true}},
+            "capabilities": library::capabilities(),
             "serverInfo": super::party::seat_info(seat),
             "instructions": format!("{absent}{}", super::party::WAITING),
         });
@@ -173,12 +196,12 @@ impl Relay {
 
     /// Passes one request on and its messages back. A session that is gone refused the request, so it is sent once
     /// more over the next one; anything else is never sent twice.
-    async fn forward(&self, id: Id, text: String, is_call: bool) {
+    async fn forward(&self, id: Id, text: String, passed: Passed) {
         let mut lost: Option<Backend> = None;
         for _ in 0..2 {
             let backend = match self.settled().await {
                 State::Up(backend) if lost.as_ref().is_none_or(|lost| !lost.is(&backend)) => backend,
-                State::Down(why) => return self.absent(&id, &why, is_call).await,
+                State::Down(why) => return self.absent(&id, &why, passed).await,
                 State::Up(_) | State::Looking => break,
             };
             match backend.post(text.clone()).send().await {
@@ -195,9 +218,7 @@ impl Relay {
                     }
                     let cancelled = self.cancelled_ids().remove(&id);
                     if !answered && !cancelled {
-                        let why = "the dashboard went away before it answered. The call may have run; find out before \
-                                   you repeat it";
-                        self.absent(&id, why, is_call).await;
+                        self.absent(&id, LOST, passed).await;
                     }
                     return;
                 }
@@ -206,20 +227,21 @@ impl Relay {
                     let why = if error.is_connect() {
                         "crewlet-tui is not running any more; nothing was run. Start the dashboard or `crewlet-tui serve`"
                     } else {
-                        "the dashboard went away before it answered. The call may have run; find out before you repeat it"
+                        LOST
                     };
-                    return self.absent(&id, why, is_call).await;
+                    return self.absent(&id, why, passed).await;
                 }
             }
         }
-        self.absent(&id, "the session with the dashboard was lost; nothing was run. Repeat the call", is_call).await;
+        self.absent(&id, "the session with the dashboard was lost; nothing was run. Repeat the call", passed).await;
     }
 
-    async fn absent(&self, id: &Id, why: &str, is_call: bool) {
-        let result: Value = if is_call {
-            json!({"content": [{"type": "text", "text": why}], "isError": true})
-        } else {
-            json!({"tools": []})
+    async fn absent(&self, id: &Id, why: &str, passed: Passed) {
+        let result: Value = match passed {
+            Passed::Call => json!({"content": [{"type": "text", "text": why}], "isError": true}),
+            Passed::Tools => json!({"tools": []}),
+            Passed::Library(library::Method::List(list)) => library::empty(list),
+            Passed::Library(_) => return self.say(envelope::error(Some(id), ErrorCode::INTERNAL, why)).await,
         };
         self.say(envelope::result(id, &[envelope::json_text(&result).as_bytes()])).await;
     }
@@ -233,7 +255,7 @@ impl Relay {
                 Ok(backend) => {
                     self.state.send_replace(State::Up(backend.clone()));
                     if was_up == Some(false) {
-                        self.say(envelope::notification("notifications/tools/list_changed", None)).await;
+                        self.say_changed().await;
                     }
                     was_up = Some(true);
                     self.listen(&backend).await;
@@ -242,7 +264,7 @@ impl Relay {
                 Err(absent) => {
                     self.state.send_replace(State::Down(absent.to_string().into()));
                     if was_up == Some(true) {
-                        self.say(envelope::notification("notifications/tools/list_changed", None)).await;
+                        self.say_changed().await;
                     }
                     was_up = Some(false);
                     tokio::time::sleep(AGAIN).await;
@@ -297,6 +319,13 @@ impl Relay {
         match tokio::time::timeout(PATIENCE, known).await {
             Ok(Ok(state)) => state.clone(),
             _ => State::Looking,
+        }
+    }
+
+    /// Every list is another one now.
+    async fn say_changed(&self) {
+        for (method, _) in library::LISTS {
+            self.say(envelope::notification(method, None)).await;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Tests of the tool vocabulary, and the JSON values that several of them draw from.
 
 mod arguments;
+mod catalog;
 mod hints;
 mod json;
 mod listing;

@@ -159,7 +159,7 @@ fn a_choice_says_its_scope_in_full_and_counts_with_the_approval() {
         (1, GrantScope::ThisCall, minutes(10), "with exactly these arguments, called by seat release, for 10 minutes"),
         (2, GrantScope::ThisCall, minutes(60), "with exactly these arguments, called by seat release, for 1 hour"),
         (3, GrantScope::ThisCall, None, "called by seat release, until this program ends"),
-        (4, GrantScope::ThisTool, minutes(10), "every call of github :: create_issue, whatever its arguments"),
+        (4, GrantScope::ThisTool, minutes(10), "every call of github::release :: create_issue, whatever its arguments"),
         (5, GrantScope::ThisTool, minutes(60), "called by seat release, for 1 hour"),
         (6, GrantScope::ThisTool, None, "until this program ends"),
     ];

@@ -77,12 +77,11 @@ pub(super) fn labelled(label: &str, rows: Vec<Row>) -> Vec<Row> {
 }
 
 fn what(entry: &Entry, room: usize) -> Vec<Row> {
-    let name = [
-        Span::new(Role::Text, entry.server.as_str()),
-        Span::new(Role::Dim, " :: "),
-        Span::new(Role::Title, &entry.raw_name),
-    ];
-    let mut rows = wrap(&name, room);
+    let (on, tool) = (Span::new(Role::Text, entry.connection.as_str()), Span::new(Role::Title, &entry.raw_name));
+    let whole = [on.clone(), Span::new(Role::Dim, " :: "), tool.clone()];
+    // Where it takes several rows, the tool stands in the first.
+    let fits = whole.iter().map(Span::width).sum::<usize>() <= room;
+    let mut rows = if fits { wrap(&whole, room) } else { wrap(&[tool, Span::new(Role::Dim, "  on "), on], room) };
     let about = about(entry);
     let used: usize = rows.first().map_or(0, |row| row.iter().map(Span::width).sum());
     let quoted = Span::new(Role::Dim, &format!("\"{about}\""));

@@ -43,7 +43,7 @@ use ratatui::layout::Rect;
 
 use crate::clock::Timestamp;
 use crate::engine::snapshot::{ApprovalView, Snapshot};
-use crate::ids::ApprovalId;
+use crate::ids::{ApprovalId, CallId};
 use crate::tui::intent::{Effect, Intent};
 use body::{Body, View};
 use decide::Phase;
@@ -135,6 +135,11 @@ impl Card {
     /// The question that is shown.
     pub fn approval(&self) -> ApprovalId {
         self.shown.id
+    }
+
+    /// The call, when the whole card only tells how it went on.
+    pub fn decided(&self) -> Option<&CallId> {
+        self.is_over().then_some(&self.shown.call)
     }
 
     /// Fits the card to the screen and takes in what happened to its question. Call it whenever either changed.

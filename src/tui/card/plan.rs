@@ -77,10 +77,10 @@ pub(super) fn words(approval: &ApprovalView, remember: Remember) -> String {
     let span = span.map_or("", |(_, words)| *words);
     match remember.scope {
         GrantScope::ThisCall => {
-            format!("{} :: {} with exactly these arguments, {whose}, {span}", entry.server, entry.raw_name)
+            format!("{} :: {} with exactly these arguments, {whose}, {span}", entry.connection, entry.raw_name)
         }
         GrantScope::ThisTool => {
-            format!("every call of {} :: {}, whatever its arguments, {whose}, {span}", entry.server, entry.raw_name)
+            format!("every call of {} :: {}, whatever its arguments, {whose}, {span}", entry.connection, entry.raw_name)
         }
     }
 }
@@ -111,10 +111,10 @@ pub(super) fn choices(approval: &ApprovalView, width: usize) -> Vec<Row> {
     rows
 }
 
-/// The waiting questions about the same tool of the same server, the given one included.
+/// The waiting questions about the same tool of the same connection, the given one included.
 pub(super) fn alike<'s>(approval: &'s ApprovalView, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s ApprovalView> {
     let same = |other: &&ApprovalView| {
-        other.entry.server == approval.entry.server && other.entry.raw_name == approval.entry.raw_name
+        other.entry.connection == approval.entry.connection && other.entry.raw_name == approval.entry.raw_name
     };
     snapshot.approvals.iter().map(AsRef::as_ref).filter(same)
 }

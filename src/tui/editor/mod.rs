@@ -237,7 +237,7 @@ impl CallEditor {
             return Outcome::default();
         }
         let call = CallId::fresh();
-        let send = Command::Call { call: call.clone(), tool: self.entry.name.clone(), arguments };
+        let send = Command::Call { call: call.clone(), tool: self.entry.reference(), arguments };
         let mut effects = vec![Effect::Send(send), Effect::Show(Target::Call(call))];
         effects.extend(unchecked.map(|why| Effect::Say(format!("sent without a check: {why}").into())));
         Outcome { close: true, effects }
@@ -278,7 +278,7 @@ impl CallEditor {
             return Some("read-only: nobody can call anything here".to_owned());
         }
         let name = &self.entry.name;
-        match snapshot.catalog.find(name) {
+        match snapshot.catalog.again(&self.entry) {
             None => return Some(format!("\"{name}\" is not in the catalogue any more")),
             Some(now) if now.fingerprint != self.entry.fingerprint => {
                 return Some(format!("\"{name}\" has changed since the editor was opened: close it and open it anew"));

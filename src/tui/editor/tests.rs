@@ -137,7 +137,7 @@ fn what_fits_the_schema_is_sent_as_written_and_followed() {
     else {
         panic!("{outcome:?}")
     };
-    assert_eq!(&**tool, "github_delete_branch");
+    assert_eq!(&**tool, "github::release/delete_branch");
     let sent: serde_json::Value = serde_json::from_str(arguments.canonical()).unwrap();
     assert_eq!(sent, json!({"branch": "main", "repo": "acme/api"}));
     assert_eq!(*target, crate::tui::intent::Target::Call(call.clone()));

@@ -49,6 +49,8 @@ pub enum Context {
     CardReason,
     /// The editor of a call.
     Editor,
+    /// A server's question.
+    Form,
     /// A yes-or-no question that is not an approval.
     Confirm,
     /// The help screen.
@@ -59,7 +61,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -75,6 +77,7 @@ impl Context {
         Self::CardRemember,
         Self::CardReason,
         Self::Editor,
+        Self::Form,
         Self::Confirm,
         Self::Help,
         Self::Filter,
@@ -98,6 +101,7 @@ impl Context {
             Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
+            Self::Form => "A server's question",
             Self::Confirm => "Question",
             Self::Help => "Help",
             Self::Filter => "Search field",
@@ -159,7 +163,7 @@ pub enum KeyProblem {
         place: ConfigRef,
     },
     /// A key that must never decide.
-    #[error("{place}: {key} cannot be bound to \"{action}\": Enter, Esc, q and Ctrl-C never decide an approval")]
+    #[error("{place}: {key} cannot be bound to \"{action}\": Enter, Esc, q and Ctrl-C never decide anything")]
     MustNotDecide {
         /// The key.
         key: String,
@@ -315,8 +319,13 @@ fn read_keys(written: &[Arc<str>], place: &ConfigRef, problems: &mut Vec<KeyProb
 }
 
 fn allowed(row: &Row, keys: &[Key], place: &ConfigRef, problems: &mut Vec<KeyProblem>) -> Vec<Key> {
-    let decides = row.context == Context::Card
-        && matches!(row.intent, Intent::Approve | Intent::ApproveAll | Intent::Deny | Intent::DenyAll);
+    let decides = match row.context {
+        Context::Card => {
+            matches!(row.intent, Intent::Approve | Intent::ApproveAll | Intent::Deny | Intent::DenyAll)
+        }
+        Context::Form => matches!(row.intent, Intent::Submit | Intent::Decline | Intent::Dismiss),
+        _ => false,
+    };
     let never = [Key::code(KeyCode::Enter), Key::code(KeyCode::Esc), Key::char('q'), Key::ctrl('c')];
     let mut kept = Vec::new();
     for key in keys {
@@ -399,7 +408,7 @@ mod tests {
             [
                 "config.yaml:9: there is no action \"fly\" to bind keys to; the help screen's names are in the README",
                 "config.yaml:9: \"hyper-h\" is no key; write it like ctrl-x, f5, pageup or a single character",
-                "config.yaml:9: Enter cannot be bound to \"approve\": Enter, Esc, q and Ctrl-C never decide an approval",
+                "config.yaml:9: Enter cannot be bound to \"approve\": Enter, Esc, q and Ctrl-C never decide anything",
                 "config.yaml:9: t already means \"show_tools\" under Servers; \"restart\" does not get it there",
                 "config.yaml:9: t already means \"show_tools\" under Standard error; \"restart\" does not get it there",
             ]

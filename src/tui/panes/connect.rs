@@ -31,11 +31,11 @@ pub struct Connect {
 }
 
 impl Connect {
-    /// The lines for a seat, or why there are none.
+    /// The lines for a seat, or why there are none. `program` is how this program is called to reach this instance.
     ///
     /// # Errors
     /// There is no address to connect to, or the seat cannot be one: says what to do.
-    pub fn of(snapshot: &Snapshot, seat: &str) -> Result<Self, String> {
+    pub fn of(snapshot: &Snapshot, program: &[String], seat: &str) -> Result<Self, String> {
         let handle = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         if seat.is_empty() || seat.len() > 64 || !seat.chars().all(handle) {
             return Err(format!("\"{}\" is no seat's handle", text::visible(seat)));
@@ -50,7 +50,7 @@ impl Connect {
         };
         Ok(Self {
             title: format!("Connect an agent to seat {seat}"),
-            lines: howto::lines(Some(&text::visible(address)), seat),
+            lines: howto::lines(program, Some(&text::visible(address)), seat),
             rows: Vec::new(),
             top: 0,
             height: 0,
@@ -66,8 +66,7 @@ impl Connect {
             self.rows.extend(wrap(&how.text, width).into_iter().map(|part| (part, Role::Text)));
             self.rows.push((String::new(), Role::Text));
         }
-        let note = "The seat's token is never shown here: crewlet-tui token show prints it. Where this instance was \
-                    started with --config or --state-dir, every crewlet-tui in these lines needs the same.";
+        let note = "The seat's token is never shown here: crewlet-tui token show prints it.";
         self.rows.extend(wrap(note, width).into_iter().map(|part| (part, Role::Dim)));
         self.height = usize::from(inner(self.area(screen)).height);
         self.top = self.top.min(self.rows.len().saturating_sub(self.height));

@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use crate::clock::{Precision, Timestamp};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{ServerView, Snapshot, TransportFacts};
-use crate::engine::status::ConnectionStatus;
+use crate::engine::status::{ConnectionStatus, Offer};
 use crate::ids::ConnectionName;
 use crate::text;
 use crate::tool::EffectClass;
@@ -293,6 +293,8 @@ fn classes(server: &ServerView) -> String {
     if parts.is_empty() {
         parts.push("no tools".to_owned());
     }
+    let offers = server.peer.as_ref().map(|peer| peer.offers).unwrap_or_default();
+    parts.extend(Offer::ALL.iter().filter(|offer| offers.has(**offer)).map(|offer| offer.as_str().to_owned()));
     if server.rejected > 0 {
         parts.push(format!("{} rejected", server.rejected));
     }

@@ -1,4 +1,5 @@
-//! What asks for the person's attention: new questions and notices. Decides when a card may open by itself.
+//! What asks for the person's attention: new questions, of calls and of servers, and notices. Decides when a card or a
+//! form may open by itself.
 //!
 //! A card never takes the focus from a text field or a modal, nor from somebody who is typing: it waits until no key
 //! came for two seconds. A question that was left pending stays closed.
@@ -8,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::config::model::OpenCards;
-use crate::engine::snapshot::{ApprovalView, Notice, Snapshot};
-use crate::ids::{ApprovalId, CallId};
+use crate::engine::snapshot::{ApprovalView, FormView, Notice, Snapshot};
+use crate::ids::{ApprovalId, CallId, FormId};
 
 /// How long no key must have come.
 pub const QUIET: Duration = Duration::from_secs(2);
@@ -22,6 +23,8 @@ pub struct Attention {
     open_cards: OpenCards,
     newest: Option<ApprovalId>,
     left: BTreeSet<ApprovalId>,
+    newest_form: Option<FormId>,
+    left_forms: BTreeSet<FormId>,
     own: Vec<CallId>,
     last_key: Option<Instant>,
     notices: Option<u64>,
@@ -30,7 +33,16 @@ pub struct Attention {
 impl Attention {
     /// Nothing seen yet.
     pub const fn new(open_cards: OpenCards) -> Self {
-        Self { open_cards, newest: None, left: BTreeSet::new(), own: Vec::new(), last_key: None, notices: None }
+        Self {
+            open_cards,
+            newest: None,
+            left: BTreeSet::new(),
+            newest_form: None,
+            left_forms: BTreeSet::new(),
+            own: Vec::new(),
+            last_key: None,
+            notices: None,
+        }
     }
 
     /// A key was pressed.
@@ -51,17 +63,26 @@ impl Attention {
         self.left.insert(id);
     }
 
+    /// The person has seen this question of a server.
+    pub fn leave_form(&mut self, id: FormId) {
+        self.left_forms.insert(id);
+    }
+
     /// The person has left everything that waits.
     pub fn leave_all(&mut self, snapshot: &Snapshot) {
         self.left.extend(snapshot.approvals.iter().map(|approval| approval.id));
+        self.left_forms.extend(snapshot.forms.iter().map(|form| form.id));
     }
 
     /// True when there is a question that was not there before. Counts it as seen.
     pub fn take_new(&mut self, snapshot: &Snapshot) -> bool {
         self.left.retain(|id| snapshot.approvals.iter().any(|approval| approval.id == *id));
+        self.left_forms.retain(|id| snapshot.forms.iter().any(|form| form.id == *id));
         let newest = snapshot.approvals.iter().map(|approval| approval.id).max();
-        let new = newest > self.newest;
+        let newest_form = snapshot.forms.iter().map(|form| form.id).max();
+        let new = newest > self.newest || newest_form > self.newest_form;
         self.newest = newest.max(self.newest);
+        self.newest_form = newest_form.max(self.newest_form);
         new
     }
 
@@ -82,12 +103,29 @@ impl Attention {
         if self.open_cards == OpenCards::Auto && quiet { open.next().cloned() } else { None }
     }
 
+    /// The server's question whose form opens by itself now, provided nothing else has the focus. During a call of the
+    /// person's own it does so at once. `over`: the call of a card that would make room; then only what belongs to that
+    /// call opens.
+    pub fn form_to_open(&self, snapshot: &Snapshot, (at, over): (Instant, Option<&CallId>)) -> Option<FormId> {
+        let belongs = |form: &FormView| form.during.iter().all(|during| over.is_none_or(|over| during.call == *over));
+        let open = || snapshot.forms.iter().filter(|form| !self.left_forms.contains(&form.id) && belongs(form));
+        let own = |form: &FormView| form.during.iter().any(|during| self.own.contains(&during.call));
+        if let Some(own) = open().find(|form| own(form)) {
+            return Some(own.id);
+        }
+        let quiet = self.last_key.is_none_or(|key| at.saturating_duration_since(key) >= QUIET);
+        if self.open_cards == OpenCards::Auto && quiet { open().next().map(|form| form.id) } else { None }
+    }
+
     /// When a card may open by itself that may not now.
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
         if self.open_cards != OpenCards::Auto {
             return None;
         }
-        self.candidates(snapshot).next()?;
+        let form = snapshot.forms.iter().any(|form| !self.left_forms.contains(&form.id));
+        if !form && self.candidates(snapshot).next().is_none() {
+            return None;
+        }
         self.last_key.map(|key| key + QUIET)
     }
 

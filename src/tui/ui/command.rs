@@ -3,9 +3,6 @@
 use crate::text;
 use crate::tui::panes::View;
 
-/// The seat that there is when none is configured.
-const DEFAULT_SEAT: &str = "default";
-
 /// What was asked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Asked {
@@ -13,8 +10,8 @@ pub enum Asked {
     Nothing,
     /// A view.
     View(View),
-    /// Lines to connect an agent to this seat.
-    Connect(String),
+    /// Lines to connect an agent to this seat, or to the first one.
+    Connect(Option<String>),
     /// The help screen.
     Help,
     /// The end.
@@ -30,7 +27,7 @@ pub fn read(line: &str) -> Result<Asked, String> {
     let Some(word) = words.next() else { return Ok(Asked::Nothing) };
     let rest: Vec<&str> = words.collect();
     let views = View::ALL.map(|view| (view.words().to_lowercase(), Asked::View(view)));
-    let seat = rest.first().copied().unwrap_or(DEFAULT_SEAT).to_owned();
+    let seat = rest.first().map(|seat| (*seat).to_owned());
     let others = [("connect", Asked::Connect(seat)), ("help", Asked::Help), ("quit", Asked::Quit)];
     let all: Vec<(String, Asked)> =
         views.into_iter().chain(others.map(|(name, asked)| (name.to_owned(), asked))).collect();
@@ -62,8 +59,8 @@ mod tests {
             ("", Asked::Nothing),
             ("  tools ", Asked::View(View::Tools)),
             ("t", Asked::View(View::Tools)),
-            ("connect", Asked::Connect("default".to_owned())),
-            ("connect release", Asked::Connect("release".to_owned())),
+            ("connect", Asked::Connect(None)),
+            ("connect release", Asked::Connect(Some("release".to_owned()))),
             ("Q", Asked::Quit),
             ("help", Asked::Help),
         ] {

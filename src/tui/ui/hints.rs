@@ -9,7 +9,8 @@ impl Ui {
     /// The keys that do something where the focus is.
     pub(super) fn hints(&self, snapshot: &Snapshot) -> Vec<(String, &'static str)> {
         let context = self.context();
-        let nothing_waits = snapshot.approvals.is_empty() && snapshot.stopped_seats.is_empty();
+        let nothing_waits =
+            snapshot.approvals.is_empty() && snapshot.forms.is_empty() && snapshot.stopped_seats.is_empty();
         let possible = |intent: Intent| {
             let fixed = snapshot.read_only && changes(context, intent);
             let idle = context == Context::Approvals && nothing_waits && intent != Intent::Grants;

@@ -1,15 +1,19 @@
-//! The layers above the panes: help, a question, an approval card, the editor of a call. The topmost has the keys.
+//! The layers above the panes: help, a question, a server's question, an approval card, the editor of a call. The topmost has the keys.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::engine::snapshot::Snapshot;
+use crate::engine::snapshot::{FormView, Snapshot};
+use crate::ids::CallId;
 use crate::tui::Draw;
 use crate::tui::card::{Card, CardContext};
 use crate::tui::editor::CallEditor;
+use crate::tui::form::Sheet;
 use crate::tui::keymap::Context;
+use crate::tui::msg::Moment;
 use crate::tui::panes::Connect;
 use crate::tui::widgets::confirm::Confirm;
 use crate::tui::widgets::help::Help;
@@ -26,10 +30,14 @@ pub struct Modals {
     pub connect: Option<Connect>,
     /// A yes-or-no question.
     pub confirm: Option<Confirm>,
+    /// A server's question. Never over a card, nor a card over it.
+    pub form: Option<Sheet>,
     /// An approval card.
     pub card: Option<Card>,
     /// The editor of a call of the person's own.
     pub editor: Option<CallEditor>,
+    /// Forms that were left waiting, with what had been filled in.
+    pub drafts: Vec<Sheet>,
 }
 
 impl Modals {
@@ -39,8 +47,39 @@ impl Modals {
             && self.command.is_none()
             && self.connect.is_none()
             && self.confirm.is_none()
+            && self.form.is_none()
             && self.card.is_none()
             && self.editor.is_none()
+    }
+
+    /// The call of a card that only tells how it went on, where there is no other layer.
+    pub fn decided(&self) -> Option<&CallId> {
+        let alone = self.help.is_none()
+            && self.command.is_none()
+            && self.connect.is_none()
+            && self.confirm.is_none()
+            && self.form.is_none()
+            && self.editor.is_none();
+        self.card.as_ref().filter(|_| alone).and_then(Card::decided)
+    }
+
+    /// Opens a form, with what had been filled in before; a card that only tells how a call went on makes room.
+    pub fn open_form(&mut self, view: &Arc<FormView>, moment: Moment) {
+        let draft = self.drafts.iter().position(|draft| draft.id() == view.id);
+        let sheet = match draft.map(|at| self.drafts.remove(at)) {
+            Some(mut draft) => {
+                draft.reopen(moment.at);
+                draft
+            }
+            None => Sheet::open(view.clone(), moment.now, moment.at),
+        };
+        self.card = None;
+        self.form = Some(sheet);
+    }
+
+    /// Closes the form; what has been filled in is kept while its question waits.
+    pub fn leave_form(&mut self) {
+        self.drafts.extend(self.form.take().filter(Sheet::is_filling));
     }
 
     /// Where the keys of the topmost layer are looked up.
@@ -56,6 +95,9 @@ impl Modals {
         }
         if self.confirm.is_some() {
             return Some(Context::Confirm);
+        }
+        if self.form.is_some() {
+            return Some(Context::Form);
         }
         if let Some(card) = &self.card {
             return Some(match card.context() {
@@ -78,6 +120,10 @@ impl Modals {
         if let Some(card) = &mut self.card {
             card.layout(screen, snapshot);
         }
+        if let Some(form) = &mut self.form {
+            form.layout(screen, snapshot);
+        }
+        self.drafts.retain(|draft| snapshot.forms.iter().any(|form| form.id == draft.id()));
         if let Some(connect) = &mut self.connect {
             connect.layout(screen);
         }
@@ -91,6 +137,9 @@ impl Modals {
         if let Some(confirm) = &mut self.confirm {
             confirm.interrupt(at);
         }
+        if let Some(form) = &mut self.form {
+            form.interrupt(at);
+        }
         if let Some(card) = &mut self.card {
             card.interrupt(at);
         }
@@ -101,7 +150,8 @@ impl Modals {
         let card = self.card.as_ref().and_then(Card::wake_at);
         let editor = self.editor.as_ref().and_then(CallEditor::wake_at);
         let confirm = self.confirm.as_ref().and_then(Confirm::wake_at);
-        card.into_iter().chain(editor).chain(confirm).min()
+        let form = self.form.as_ref().and_then(Sheet::wake_at);
+        card.into_iter().chain(editor).chain(confirm).chain(form).min()
     }
 
     /// Hands pasted text to the topmost layer, which may not want it.
@@ -113,7 +163,9 @@ impl Modals {
         if self.help.is_some() || self.connect.is_some() || self.confirm.is_some() {
             return;
         }
-        if let Some(card) = &mut self.card {
+        if let Some(form) = &mut self.form {
+            form.paste(pasted);
+        } else if let Some(card) = &mut self.card {
             card.paste(pasted);
         } else if let Some(editor) = &mut self.editor {
             editor.paste(pasted);
@@ -127,6 +179,9 @@ impl Modals {
         }
         if let Some(card) = &self.card {
             card.render(screen, buf, draw, at);
+        }
+        if let Some(form) = &self.form {
+            form.render(screen, buf, draw, at);
         }
         if let Some(confirm) = &self.confirm {
             confirm.render(screen, buf, draw, at);

@@ -170,6 +170,9 @@ fn names(entry: &Entry, rows: &mut Rows) {
     rows.fact("on the wire", &text(&entry.raw_name));
     rows.fact("for agents", &text(&entry.exposed));
     rows.fact("connection", &text(entry.connection.as_str()));
+    if let Some(seat) = &entry.seat {
+        rows.fact("held by", &text(&format!("seat {seat} alone, with its own credentials")));
+    }
     rows.fact("brought by", &text(&entry.origin.to_string()));
     rows.fact("fingerprint", &[Span::new(Role::Dim, &entry.fingerprint.to_string())]);
     rows.plain(&[]);

@@ -141,6 +141,9 @@ impl Job {
                 // Middleware refuses without repeating the id; this POST carried one request, so it is about that.
                 *id = self.id;
             }
+            if let Incoming::Request { during, .. } = &mut message {
+                *during = self.id;
+            }
             if let Incoming::Response { id, outcome } = &message {
                 let ours = self.id.is_some() && *id == self.id;
                 answered |= ours;

@@ -7,9 +7,8 @@ mod body;
 mod classic;
 mod endpoint;
 mod fate;
-mod headers;
+pub(super) mod headers;
 mod job;
-pub(super) mod mirror;
 mod sse;
 mod stream;
 
@@ -91,6 +90,7 @@ impl Carrier {
         }
         let Ok(value) = serde_json::from_str::<Value>(&frame.text) else { return };
         let method = value.get("method").and_then(Value::as_str);
+        let frame_is_notice = frame.ticket.is_none();
         let job = job::run(self.endpoint.clone(), self.messages.clone(), frame);
         match (method, value.get("id").and_then(Value::as_u64)) {
             (Some(_), Some(id)) => {
@@ -112,8 +112,9 @@ impl Carrier {
                     self.jobs.spawn(async { drop(timeout(NOTICE_TIME, job).await) });
                 }
             }
-            // A server can ask faster than it takes answers; each holds a connection of ours.
-            _ if self.jobs.len() >= self.by_id.len() + MOST_NOTICES => {
+            // A server can ask faster than it takes answers; each holds a connection of ours. What a person answered
+            // has a ticket, and few of those are on their way.
+            _ if frame_is_notice && self.jobs.len() >= self.by_id.len() + MOST_NOTICES => {
                 tracing::debug!(server = %self.endpoint.name, "http_notice_dropped");
             }
             _ => {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::scripted::{Reaction, Scripted, error, legacy, result, scripted};
 use super::*;
+use crate::engine::status::Offers;
 
 fn lists(page: impl Fn(&Value) -> Reaction + Send + Sync + 'static) -> Arc<Scripted> {
     Scripted::new(move |_, message| if message["method"] == "tools/list" { page(message) } else { legacy(message) })
@@ -145,6 +146,35 @@ async fn a_modern_server_is_asked_to_tell_of_changes_where_it_offers_that() {
         assert_eq!(server.heard("subscriptions/listen").len(), usize::from(announces));
         bench.stop().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_of_other_lists_are_passed_on_and_read_by_nobody() {
+    let server = Scripted::new(|_, message| match message["method"].as_str() {
+        Some("server/discover") => {
+            let capabilities =
+                json!({"tools": {}, "resources": {"listChanged": true}, "prompts": {"listChanged": false}});
+            let answer = json!({"supportedVersions": ["2026-07-28"], "capabilities": capabilities});
+            Reaction::Say(vec![result(message, answer)])
+        }
+        Some("subscriptions/listen") => {
+            let changed = json!({"jsonrpc": "2.0", "method": "notifications/resources/list_changed"});
+            Reaction::Say(vec![changed; 20])
+        }
+        _ => legacy(message),
+    });
+    let mut bench = Bench::start(scripted(&server));
+    bench.ready().await;
+    assert_eq!(bench.peer().offers, Offers { resources: true, prompts: true });
+    let changed = |event: &ConnectionEvent| match event {
+        ConnectionEvent::OfferChanged(offer) => Some(*offer),
+        _ => None,
+    };
+    assert_eq!(bench.until(changed).await, Offer::Resources);
+    let asked = &server.heard("subscriptions/listen")[0]["params"]["notifications"];
+    assert_eq!(*asked, json!({"resourcesListChanged": true}));
+    assert_eq!(server.heard("resources/list").len(), 0);
+    bench.stop().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -152,6 +152,7 @@ pub(super) fn spec(transport: TransportSpec) -> ConnectionSpec {
         restart: RestartPolicy::OnFailure,
         known_era: None,
         redactor: Redactor::default(),
+        forms: None,
     }
 }
 

@@ -19,7 +19,12 @@ async fn two_addresses(address: &'static str) -> Endpoint {
                 match method {
                     "initialize" => say(&initialized(&request.body)),
                     "tools/list" => say(&list(&request.body)),
-                    "tools/call" => say(&done(&request.body)),
+                    "tools/call" => {
+                        let token = &request.body["params"]["_meta"]["progressToken"];
+                        let params = serde_json::json!({"progressToken": token, "progress": 1});
+                        say(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}));
+                        say(&done(&request.body));
+                    }
                     _ => {}
                 }
                 accepted()
@@ -43,6 +48,10 @@ async fn the_older_transport_is_spoken_where_the_newer_one_is_not() {
     for request in endpoint.heard.lock().unwrap().iter() {
         assert_eq!(request.headers.get("x-key").map(String::as_str), Some("k-123"), "{request:?}");
     }
+    let (hearing, heard) = tokio::sync::watch::channel(None);
+    let waiter = Waiter { cancel: CancellationToken::new(), hearing: Some(hearing) };
+    assert_eq!(text(bench.connection.call(Dispatch::for_test("t", "{}"), waiter).await), "done");
+    assert_eq!(heard.borrow().as_ref().map(|said| said.progress.clone()), Some(1.into()));
     // The stream is the session: its end is the connection's.
     let seen: Vec<_> = endpoint.seen().into_iter().filter(|seen| seen == "GET").collect();
     assert_eq!(seen.len(), 1);

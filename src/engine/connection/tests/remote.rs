@@ -7,6 +7,7 @@ use serde_json::json;
 use super::endpoints::{Endpoint, Request, Response, done, event, held, json_answer, legacy, list, refusal};
 use super::scripted::{discovered, initialized, result};
 use super::*;
+use crate::engine::forms::{Answer, Asking, Inbox};
 
 fn raw(reply: Result<Reply, CallFailure>) -> String {
     match reply {
@@ -352,6 +353,50 @@ async fn progress_extends_a_call_over_http_too() {
 }
 
 #[tokio::test]
+async fn progress_is_heard_from_every_stream_of_a_server() {
+    // In its answer's stream in both eras, and in a session's own stream.
+    for (era, own) in [(Era::Modern, false), (Era::Legacy, false), (Era::Legacy, true)] {
+        let endpoint = Endpoint::start(move |request| match (request.verb.as_str(), request.method()) {
+            ("GET", _) if own => Some(held(": hello\n\n")),
+            (_, "tools/call") => Some(held(": working\n\n")),
+            _ if era == Era::Modern => Some(modern(request)),
+            _ => Some(legacy(request)),
+        })
+        .await;
+        let mut bench = Bench::start(endpoint.spec());
+        bench.ready().await;
+        if own {
+            endpoint.until(|seen| seen.iter().any(|seen| seen == "GET")).await;
+        }
+        let (hearing, mut heard) = tokio::sync::watch::channel(None);
+        let waiter = Waiter { cancel: CancellationToken::new(), hearing: Some(hearing) };
+        let call = bench.connection.call(Dispatch::for_test("t", "{}"), waiter);
+        let steps = async {
+            endpoint.until(|seen| seen.iter().any(|seen| seen == "POST tools/call")).await;
+            let request = endpoint.requests("tools/call").remove(0).body;
+            let params = json!({"progressToken": request["params"]["_meta"]["progressToken"], "progress": 1,
+                "total": 2, "message": "half"});
+            let notice = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+            // Pushed to both streams where there are two: it is the same notice.
+            for _ in 0..500 {
+                if heard.borrow().is_some() {
+                    break;
+                }
+                endpoint.push.send(event(&notice)).unwrap();
+                let _ = tokio::time::timeout(Duration::from_millis(20), heard.changed()).await;
+            }
+            endpoint.push.send(event(&done(&request))).unwrap();
+        };
+        let (answer, ()) = tokio::join!(call, steps);
+        assert_eq!(text(answer), "done");
+        let last = heard.borrow().clone().unwrap();
+        assert_eq!((last.progress, last.total), (1.into(), Some(2.into())), "{era:?} {own}");
+        assert_eq!(last.message.as_deref(), Some("half"));
+        bench.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn the_rest_of_a_broken_answer_is_asked_for_and_the_call_is_not_sent_again() {
     let endpoint = Endpoint::start(|request| {
         let resumed = request.headers.get("last-event-id").is_some_and(|id| id == "7");
@@ -373,5 +418,43 @@ async fn the_rest_of_a_broken_answer_is_asked_for_and_the_call_is_not_sent_again
     assert_eq!(text(bench.call("t", "{}").await), "rest");
     assert_eq!(endpoint.requests("tools/call")[0].body["id"], 4);
     assert_eq!(endpoint.requests("tools/call").len(), 1);
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_question_in_a_calls_stream_is_about_that_call_and_answered_by_a_post() {
+    let push = Arc::new(std::sync::OnceLock::<tokio::sync::broadcast::Sender<String>>::new());
+    let (out, call) = (push.clone(), std::sync::Mutex::new(serde_json::Value::Null));
+    let endpoint = Endpoint::start(move |request| match (request.verb.as_str(), request.method()) {
+        ("POST", "tools/call") => {
+            let params = json!({"message": "Who?", "requestedSchema": {"type": "object", "properties": {}}});
+            let ask = json!({"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params});
+            *call.lock().unwrap() = request.body["id"].clone();
+            Some(held(&event(&ask)))
+        }
+        // Our answer; with it the call's stream ends.
+        ("POST", "") => {
+            let said = request.body["result"]["action"].clone();
+            let result = json!({"content": [{"type": "text", "text": said}]});
+            let answer = json!({"jsonrpc": "2.0", "id": *call.lock().unwrap(), "result": result});
+            let _ = out.get().unwrap().send(event(&answer));
+            Some((202, String::new(), String::new()))
+        }
+        _ => Some(legacy(request)),
+    })
+    .await;
+    push.set(endpoint.push.clone()).unwrap();
+    let (inbox, mut asking) = Inbox::new();
+    let mut bench = Bench::start(ConnectionSpec { forms: Some(inbox), ..endpoint.spec() });
+    bench.ready().await;
+    let offered = &endpoint.requests("initialize")[0].body["params"]["capabilities"];
+    assert_eq!(*offered, json!({"elicitation": {"form": {}}}));
+    let core = async {
+        let Some(Asking::Ask(asked)) = asking.recv().await else { panic!("no question") };
+        assert_eq!(asked.origin.during, [crate::ids::CallId::new("ctest")]);
+        asked.reply.send(Answer::Declined(None)).unwrap();
+    };
+    let (reply, ()) = tokio::join!(bench.call("t", "{}"), core);
+    assert_eq!(text(reply), "decline");
     bench.stop().await;
 }

@@ -119,7 +119,7 @@ fn about(grant: &GrantView, width: usize) -> Vec<Row> {
         ],
         None => vec![
             Span::new(Role::Text, "with any arguments, on the server "),
-            Span::new(Role::Text, grant.server.as_str()),
+            Span::new(Role::Text, grant.connection.as_str()),
         ],
     };
     let room = usize::from(ABOUT).saturating_sub(rows.len());

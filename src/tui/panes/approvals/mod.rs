@@ -1,5 +1,5 @@
-//! The approvals view: the questions that wait for a person, oldest first, then the seats that were stopped; behind
-//! them the remembered decisions.
+//! The approvals view: the calls that wait for a person, oldest first, what servers ask, then the seats that were
+//! stopped; behind them the remembered decisions.
 //!
 //! It lists; approving happens on the card only. Denying everything, stopping and releasing ask first.
 
@@ -12,8 +12,8 @@ use ratatui::layout::Rect;
 use self::grants::Grants;
 use super::two::{Line, empty, frame, table, title};
 use crate::clock::Precision;
-use crate::engine::snapshot::{ApprovalView, Snapshot, StoppedSeat};
-use crate::ids::{ApprovalId, SeatHandle};
+use crate::engine::snapshot::{ApprovalView, FormView, Snapshot, StoppedSeat};
+use crate::ids::{ApprovalId, FormId, SeatHandle};
 use crate::tui::Draw;
 use crate::tui::format::plural;
 use crate::tui::intent::{Effect, Intent, Question};
@@ -39,6 +39,7 @@ const SHORT_ARGUMENTS: usize = 120;
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum RowId {
     Question(ApprovalId),
+    Form(FormId),
     Stopped(SeatHandle),
 }
 
@@ -114,6 +115,8 @@ impl ApprovalsPane {
                     _ => complain("this row is a waiting call; stopped seats are listed below the calls"),
                 }
             }
+            RowId::Form(id) if intent == Intent::Open => Some(Effect::OpenForm(*id)),
+            RowId::Form(_) => complain("this row is a server's question: Enter opens its form"),
             RowId::Stopped(_) if intent == Intent::StopSeat => complain("this seat is stopped already"),
             RowId::Stopped(seat) if snapshot.read_only => {
                 complain(&format!("seat {seat} cannot be released under --read-only"))
@@ -141,15 +144,16 @@ impl ApprovalsPane {
             return self.grants.render(buf, draw);
         }
         let (waiting, stopped) = (&draw.snapshot.approvals, &draw.snapshot.stopped_seats);
+        let asked = &draw.snapshot.forms;
         let mut count = Row::new();
         if !stopped.is_empty() {
             count.push(Span::new(Role::Warning, &format!("{} stopped  ", plural(stopped.len(), "seat"))));
         }
-        if !waiting.is_empty() {
-            count.push(Span::new(Role::Dim, &waiting.len().to_string()));
+        if waiting.len() + asked.len() > 0 {
+            count.push(Span::new(Role::Dim, &(waiting.len() + asked.len()).to_string()));
         }
         let inside = frame(buf, self.area, (title("Approvals", draw), count), draw);
-        if waiting.is_empty() && stopped.is_empty() {
+        if waiting.is_empty() && asked.is_empty() && stopped.is_empty() {
             let more = if draw.snapshot.read_only {
                 "Under --read-only nobody is asked: calls that would need a person are refused."
             } else {
@@ -163,8 +167,9 @@ impl ApprovalsPane {
         }
         let questions = waiting.iter().map(|approval| (RowId::Question(approval.id), cells(approval, draw)));
         let seats = stopped.iter().map(|seat| (RowId::Stopped(seat.seat.clone()), stopped_cells(seat, draw)));
+        let asked = asked.iter().map(|form| (RowId::Form(form.id), form_cells(form, draw)));
         let window = self.pick.visible();
-        let visible = questions.chain(seats).skip(window.start).take(window.len());
+        let visible = questions.chain(asked).chain(seats).skip(window.start).take(window.len());
         let lines: Vec<Line> =
             visible.map(|(id, cells)| Line { cells, selected: self.pick.id() == Some(&id) }).collect();
         table(buf, inside, (&COLUMNS, &lines), draw);
@@ -173,7 +178,8 @@ impl ApprovalsPane {
 
 fn ids(snapshot: &Snapshot) -> Vec<RowId> {
     let questions = snapshot.approvals.iter().map(|waiting| RowId::Question(waiting.id));
-    questions.chain(snapshot.stopped_seats.iter().map(|seat| RowId::Stopped(seat.seat.clone()))).collect()
+    let asked = snapshot.forms.iter().map(|form| RowId::Form(form.id));
+    questions.chain(asked).chain(snapshot.stopped_seats.iter().map(|seat| RowId::Stopped(seat.seat.clone()))).collect()
 }
 
 fn stopped_cells(stopped: &StoppedSeat, draw: &Draw<'_>) -> Vec<Row> {
@@ -186,6 +192,25 @@ fn stopped_cells(stopped: &StoppedSeat, draw: &Draw<'_>) -> Vec<Row> {
         vec![Span::new(Role::Text, &since)],
         vec![Span::new(Role::Text, stopped.seat.as_str())],
         vec![Span::new(Role::Dim, &format!("{refused} refused; R releases it"))],
+    ]
+}
+
+/// What a server asks: its words are quoted, so that they are not taken for ours.
+fn form_cells(form: &FormView, draw: &Draw<'_>) -> Vec<Row> {
+    let left = form.expires_at.since(draw.now);
+    let soon = if left.as_secs() < 60 { Role::Warning } else { Role::Text };
+    let who = match form.during.as_slice() {
+        [call] => badge::caller_short(&call.caller),
+        _ => "",
+    };
+    let words = form.form.message.first().map_or("", |line| line);
+    vec![
+        vec![Span::new(Role::Text, &format!("{} asks you", form.server))],
+        vec![Span::new(Role::Warning, "question")],
+        vec![Span::new(soon, &clock(left))],
+        vec![Span::new(Role::Text, &clock(draw.now.since(form.asked_at)))],
+        vec![Span::new(Role::Text, who)],
+        vec![Span::new(Role::Dim, &format!("\"{words}\""))],
     ]
 }
 

@@ -79,6 +79,7 @@ fn desk() -> Snapshot {
             id: GrantId(id),
             seat: Some(SeatHandle::from("release")),
             server: ServerName::from("github"),
+            connection: "github::release".into(),
             tool: "github_delete_branch".into(),
             scope,
             arguments: (scope == GrantScope::ThisCall).then(|| all.approvals[0].arguments.clone()),

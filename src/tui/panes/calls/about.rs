@@ -55,8 +55,8 @@ fn facts(call: &CallView, width: usize) -> Vec<Row> {
     fact("call", &[text(call.id.as_str()), Span::new(Role::Dim, &format!("  (crewlet-tui audit why {})", call.id))]);
     fact("phase", &phase(call));
     fact("who", &[text(&badge::caller_long(&call.caller))]);
-    match (&call.server, &call.raw_name) {
-        (Some(server), Some(raw)) => fact("what", &[text(&format!("{server} :: {raw}"))]),
+    match (&call.connection, &call.raw_name) {
+        (Some(connection), Some(raw)) => fact("what", &[text(&format!("{connection} :: {raw}"))]),
         _ => fact("what", &[text(&call.name), Span::new(Role::Warning, "  (no such tool for this caller)")]),
     }
     if let Some(class) = call.class {
@@ -88,6 +88,9 @@ fn times(call: &CallView) -> Option<String> {
 /// The phase, its reason, and what that means for the outside world.
 fn phase(call: &CallView) -> Vec<Span> {
     let (reason, meaning) = match &call.phase {
+        CallPhase::Waiting(_) if call.decider.is_some() => {
+            (String::new(), "approved, for its caller to come back; nothing was sent yet")
+        }
         CallPhase::Waiting(_) => (String::new(), "for a person: Enter opens the card"),
         CallPhase::Running => (String::new(), "sent, not answered yet"),
         CallPhase::Done { .. } => (String::new(), ""),

@@ -318,7 +318,7 @@ fn passes(call: &CallView, terms: &[Term]) -> bool {
     terms.iter().all(|term| match term {
         Term::Pair(key, value) => match key.as_str() {
             "class" => call.class.map(EffectClass::as_str).is_some_and(|class| class.starts_with(value.as_str())),
-            "server" => call.server.as_ref().is_some_and(|server| server.as_str().to_lowercase().starts_with(value)),
+            "server" => call.connection.as_ref().is_some_and(|name| name.as_str().to_lowercase().starts_with(value)),
             "phase" => call.phase.word().starts_with(value.as_str()),
             _ => true,
         },

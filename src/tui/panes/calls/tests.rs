@@ -71,6 +71,17 @@ fn the_newest_is_followed_until_the_selection_moves() {
 }
 
 #[test]
+fn an_approved_call_whose_caller_is_away_is_not_said_to_be_sent() {
+    let mut all = calls();
+    let waiting = all.calls.pop().unwrap();
+    all.approvals.clear();
+    all.calls.push(Arc::new(CallView { decider: Some("person:ada".into()), ..(*waiting).clone() }));
+    let text = shown(&mut CallsPane::default(), &all, (120, 40));
+    assert!(text.contains("approved, for its caller to come"), "{text}");
+    assert!(!text.contains("Enter opens the card"), "{text}");
+}
+
+#[test]
 fn a_call_that_is_not_there_yet_is_shown_when_it_comes() {
     let mut pane = CallsPane::default();
     let mut all = calls();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::clock::Precision;
 use crate::engine::snapshot::ToolChangeKind;
 use crate::ids::ConnectionName;
-use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected};
+use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected, ToolKey};
 use crate::tui::Draw;
 use crate::tui::panes::filter::Term;
 use crate::tui::theme::Role;
@@ -24,8 +24,8 @@ pub(super) enum Item {
 /// What a row is about, whatever its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum ItemId {
-    /// A tool by its catalogue name.
-    Tool(Arc<str>),
+    /// A tool.
+    Tool(ToolKey),
     /// A rejected one by its connection and place in the list.
     Rejected(ConnectionName, usize),
 }
@@ -39,9 +39,17 @@ impl Item {
         }
     }
 
+    /// The connection, where it is a seat's own.
+    pub(super) fn own(&self) -> Option<&ConnectionName> {
+        match self {
+            Self::Tool(entry) => entry.seat.as_ref().map(|_| &entry.connection),
+            Self::Rejected(_) => None,
+        }
+    }
+
     pub(super) fn id(&self) -> ItemId {
         match self {
-            Self::Tool(entry) => ItemId::Tool(entry.name.clone()),
+            Self::Tool(entry) => ItemId::Tool(entry.key()),
             Self::Rejected(rejected) => ItemId::Rejected(rejected.connection.clone(), rejected.index),
         }
     }
@@ -75,6 +83,8 @@ fn tool_passes(entry: &Entry, term: &Term) -> bool {
             "server" => [entry.server.as_str(), entry.connection.as_str()]
                 .iter()
                 .any(|name| name.to_lowercase().starts_with(value.as_str())),
+            // What a seat sees may be shared; this asks whose it is.
+            "seat" => value.is_empty() || entry.seat.as_ref().is_some_and(|seat| seat.as_str().starts_with(value)),
             "hint" => hint_passes(entry, value),
             _ => true,
         },
@@ -122,10 +132,16 @@ pub(super) fn cells(item: &Item, with_server: bool, draw: &Draw<'_>) -> Vec<Row>
     let mut cells = cells_of(item, draw);
     if with_server {
         let server = match item {
-            Item::Tool(entry) => entry.server.as_str(),
-            Item::Rejected(rejected) => rejected.server.as_str(),
+            Item::Tool(entry) => entry.connection.as_str(),
+            Item::Rejected(rejected) => rejected.connection.as_str(),
         };
         cells.insert(1, vec![Span::new(Role::Dim, server)]);
+    } else if let (Item::Tool(entry), Some(name)) = (item, cells.first_mut())
+        && let Some(seat) = &entry.seat
+    {
+        // Several seats have one of that name.
+        let after = if entry.flags.is_empty() { 1 } else { 2 };
+        name.insert(after.min(name.len()), Span::new(Role::Dim, &format!("  {seat}")));
     }
     cells
 }

@@ -31,18 +31,21 @@ use crate::tui::widgets::paint::{Row, Span, line, put};
 use crate::tui::widgets::table::{Column, Selection};
 use listing::{Item, ItemId};
 
-/// Cells of the column of servers.
-const SERVER: u16 = 12;
+/// Cells of the column of servers, at least and at most: a seat's own connection has a longer name.
+const SERVER: (u16, u16) = (12, 22);
 
 /// The columns; that of the servers only where there are several and the names leave room for it.
 fn columns(rows: &[Item], catalog: &Catalog, width: u16) -> Vec<Column> {
-    let mut servers = catalog.entries().iter().map(|entry| &entry.server);
+    let mut servers = catalog.entries().iter().map(|entry| &entry.connection);
     let first = servers.next();
     let several = servers.any(|server| Some(server) != first);
     let longest = rows.iter().map(|item| cells_of(item.name())).max().unwrap_or(0);
     let mut columns = vec![Column::grows("name", 14)];
-    if several && usize::from(width) >= longest + usize::from(SERVER) + 27 {
-        columns.push(Column::stays("server", SERVER));
+    let own = rows.iter().filter_map(Item::own).map(|connection| cells_of(connection.as_str())).max();
+    let room = width.saturating_sub(to_cells(longest).saturating_add(27));
+    if several && room >= SERVER.0 {
+        let server = to_cells(own.unwrap_or(0)).clamp(SERVER.0, SERVER.1);
+        columns.push(Column::stays("server", server.min(room)));
     }
     columns.push(Column::stays("class", 11));
     columns.extend(["R", "D", "I", "O"].map(|hint| Column::drops(hint, 1)));
@@ -210,7 +213,7 @@ impl ToolsPane {
             }
             Some(Item::Tool(entry)) => match unready(entry, snapshot) {
                 Some(word) => complain(format!("{} is {word}: nothing can be sent to it", entry.connection)),
-                None => vec![Effect::EditCall(entry.name.clone())],
+                None => vec![Effect::EditCall(entry.key())],
             },
         }
     }
@@ -238,7 +241,7 @@ impl ToolsPane {
         let (page, width) = (self.page, split.detail_width());
         let catalog = snapshot.catalog.clone();
         let (policy, change) = match &item {
-            Item::Tool(entry) => (snapshot.policies.get(&entry.name).cloned(), change_of(entry, snapshot).cloned()),
+            Item::Tool(entry) => (snapshot.policies.get(&entry.key()).cloned(), change_of(entry, snapshot).cloned()),
             Item::Rejected(_) => (None, None),
         };
         let made = Made { catalog, item: item.id(), page, width, unready, policy, change };

@@ -114,7 +114,7 @@ fn keys_step_through_classes_and_servers() {
 fn calling_opens_the_editor_or_says_why_not() {
     let (mut pane, mut all) = (ToolsPane::default(), catalogue());
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.apply(Intent::Open, &all), [Effect::EditCall("github_delete_branch".into())]);
+    assert_eq!(pane.apply(Intent::Open, &all), [Effect::EditCall(all.catalog.entries()[0].key())]);
     let complains = |effects: Vec<Effect>, words: &str| {
         assert!(matches!(&effects[..], [Effect::Complain(text)] if text.contains(words)), "{words}: {effects:?}");
     };
@@ -177,7 +177,7 @@ fn the_selection_stays_when_tools_come_and_go() {
     let tools = vec![Arc::new(entry("aaa", "first", [Hint::Unknown; 4])), tools[2].clone(), tools[1].clone()];
     all.catalog = Arc::new(Catalog::new(tools, Vec::new()));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&ItemId::Tool("github_list_issues".into())));
+    assert_eq!(pane.pick.id(), Some(&ItemId::Tool(all.catalog.entries()[2].key())));
 }
 
 #[test]
@@ -186,14 +186,14 @@ fn the_first_line_says_what_happens_and_a_change_is_marked() {
     let name: Arc<str> = "github_delete_branch".into();
     let answer = |decision, by: &str| PolicyAnswer { decision, by: by.into() };
     let by = "class destructive -> ask (config.yaml:41)";
-    all.policies = Arc::new([(name.clone(), answer(PolicyDecision::Ask, by))].into());
     let lines = vec![DiffLine::Removed("destructive: no".into()), DiffLine::Added("destructive: yes".into())];
-    let entry = all.catalog.find(&name).unwrap().clone();
+    let entry = all.catalog.entries().iter().find(|entry| entry.name == name).unwrap().clone();
+    all.policies = Arc::new([(entry.key(), answer(PolicyDecision::Ask, by))].into());
     let change =
         |kind| Arc::new(ToolChange { at: NOON, connection: entry.connection.clone(), tool: name.clone(), kind });
     all.tool_changes = vec![change(ToolChangeKind::Removed), change(ToolChangeKind::Changed(lines))];
     let mut pane = ToolsPane::default();
-    pane.pick.select(ItemId::Tool(name.clone()));
+    pane.pick.select(ItemId::Tool(entry.key()));
     let text = shown(&mut pane, &all, (160, 40));
     for words in [
         "github_delete_branch  changed 14:03",

@@ -1,0 +1,130 @@
+//! A call that the server answers with questions: they are put to the person, and the call is sent on with the answers.
+//!
+//! By the server's word such a call did not run. It is the permitted call all along: the same tool and the same arguments,
+//! byte for byte, from the one request that the connection handed back. Each time it goes on the seat, the definition and
+//! the rules are looked at again, and the trail says so before it is sent.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+
+use super::run::Run;
+use super::trail;
+use crate::engine::audit::Durability;
+use crate::engine::connection::{CallFailure, Connection, Reply, Unfinished};
+use crate::engine::forms::rounds::{self, MOST_ROUNDS, Wanted};
+use crate::engine::forms::{Answer, Inbox, Origin, Put, Why};
+use crate::engine::gate::Dispatch;
+use crate::engine::snapshot::Tier;
+use crate::tool::{Entry, elicit};
+
+/// Time before a call is sent on that a server wants again without asking anything.
+const BREATH: Duration = Duration::from_secs(1);
+
+impl Run {
+    /// Sends the call on for as long as the server asks for more, at most [`MOST_ROUNDS`] times.
+    pub(super) async fn go_on(
+        &mut self,
+        mut answer: Result<Reply, CallFailure>,
+        (entry, asked): (&Arc<Entry>, Option<Tier>),
+        connection: &Connection,
+    ) -> Result<Reply, CallFailure> {
+        for round in 1..=MOST_ROUNDS {
+            let unfinished = match answer {
+                Ok(Reply::InputRequired(unfinished)) => unfinished,
+                answer => return answer,
+            };
+            let dispatch = self.next_round(unfinished, entry, round).await.map_err(CallFailure::Unanswered)?;
+            if let Some(why) = self.last_look(entry, asked) {
+                return Err(CallFailure::Unanswered(format!("it asked for input, and {why}").into()));
+            }
+            answer = connection.call(dispatch, self.waiter()).await;
+        }
+        match answer {
+            Ok(Reply::InputRequired(_)) => {
+                let reason = format!("it went on asking for input after {MOST_ROUNDS} answers");
+                Err(CallFailure::Unanswered(reason.into()))
+            }
+            answer => answer,
+        }
+    }
+
+    /// The call with what the server asked for, recorded; or why it does not go on.
+    async fn next_round(
+        &mut self,
+        unfinished: Unfinished,
+        entry: &Arc<Entry>,
+        round: usize,
+    ) -> Result<Dispatch, Arc<str>> {
+        let inbox = self.pipeline.forms.clone().ok_or("it asked for input, which is not offered here")?;
+        let wanted = rounds::wanted(&unfinished.asks)?;
+        let cancel = self.request.cancel.clone();
+        let answers = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err("cancelled by the caller while its question waited".into()),
+            answers = self.answers(&inbox, &wanted, entry) => answers,
+        };
+        if let Some(why) = answers.iter().find_map(ends_the_call) {
+            return Err(format!("it asked for input, and the question went away: {}", why.as_str()).into());
+        }
+        let results: Vec<String> = answers.iter().map(Answer::result).collect();
+        let mut record = trail::dispatched(self);
+        record.reason = Some(format!("goes on with what the server asked for, round {round}").into());
+        self.records.push(record);
+        self.write(Durability::Written).await?;
+        Ok(unfinished.with(wanted.input(&results)))
+    }
+
+    /// Puts all questions to the person at once and waits for every answer.
+    async fn answers(&self, inbox: &Inbox, wanted: &Wanted, entry: &Arc<Entry>) -> Vec<Answer> {
+        if wanted.questions.is_empty() {
+            tokio::time::sleep(BREATH).await;
+            return Vec::new();
+        }
+        let questions = wanted.questions.iter();
+        join_all(questions.map(|(_, params)| self.answer(inbox, params.get(), entry))).await
+    }
+
+    /// Puts one question to the person and waits for its answer.
+    async fn answer(&self, inbox: &Inbox, params: &str, entry: &Arc<Entry>) -> Answer {
+        let origin = Origin {
+            connection: entry.connection.clone(),
+            server: entry.server.clone(),
+            during: vec![self.view.id.clone()],
+        };
+        let form = match elicit::read(params, &self.pipeline.redactor) {
+            Ok(form) => form,
+            Err(error) => {
+                let reason = error.to_string();
+                inbox.refused(origin, &reason);
+                return Answer::refused(reason);
+            }
+        };
+        let Some(Put { answer, withdraw, .. }) = inbox.put(origin, form, None) else {
+            return Answer::refused("the dashboard is busy");
+        };
+        let _withdraw = WithdrawOnDrop(Some(withdraw));
+        answer.await.unwrap_or(Answer::Cancelled(Why::Shutdown))
+    }
+}
+
+/// Says why a question is not waited for any more.
+struct WithdrawOnDrop(Option<tokio::sync::oneshot::Sender<Why>>);
+
+impl Drop for WithdrawOnDrop {
+    fn drop(&mut self) {
+        if let Some(withdraw) = self.0.take() {
+            // A question that has ended has nobody who listens.
+            let _ = withdraw.send(Why::CallOver);
+        }
+    }
+}
+
+/// Why a call does not go on after this answer; a person's no, and nobody's, go back to the server.
+const fn ends_the_call(answer: &Answer) -> Option<Why> {
+    match answer {
+        Answer::Accepted(_) | Answer::Declined(_) | Answer::Cancelled(Why::ByPerson | Why::Expired) => None,
+        Answer::Cancelled(why) => Some(*why),
+    }
+}
