@@ -35,8 +35,9 @@ pub(super) const METHODS: [&str; 3] = ["tasks/get", "tasks/update", "tasks/cance
 
 /// How often clients should ask.
 const POLL: Duration = Duration::from_secs(1);
-/// A client that asked within this time is there to take a result; less where its calls are held for less.
-const PRESENT: Duration = Duration::from_secs(15);
+/// A client that asked within this time is there to take a result; less where its calls are held for less. Longer would
+/// let a call run for a client that was killed.
+const PRESENT: Duration = Duration::from_secs(3);
 /// Most tasks of one seat.
 const MOST_OF_A_SEAT: usize = 128;
 /// Most tasks.

@@ -3,13 +3,13 @@
 //! Synchronous and without a terminal: the event loop gives it messages and carries effects out, tests do the same.
 
 mod attention;
+mod carry;
 mod command;
 mod hints;
 mod modals;
 mod panes;
 mod waiting;
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
@@ -23,7 +23,6 @@ use self::modals::Modals;
 use self::panes::Panes;
 use self::waiting::{oldest, quit};
 use super::card::{Card, Outcome};
-use super::editor::CallEditor;
 use super::form::Sheet;
 use super::format::plural;
 use super::frames::Motion;
@@ -35,16 +34,15 @@ use super::panes::{Connect, View};
 use super::terminal::clipboard::Copied;
 use super::theme::{Role, ascii};
 use super::widgets::cells::{clear, put, row, to_cells, width};
-use super::widgets::confirm::{Answer, Confirm};
+use super::widgets::confirm::Answer;
 use super::widgets::help::Help;
 use super::widgets::input::Input;
 use super::widgets::status_bar::StatusBar;
 use super::{Draw, header};
 use crate::config::model::TuiSettings;
 use crate::engine::command::{Command, Export};
-use crate::engine::snapshot::{LogLevel, Snapshot};
+use crate::engine::snapshot::Snapshot;
 use crate::ids::{ApprovalId, FormId};
-use crate::text;
 
 /// The same key again within this time is a held key.
 const HELD: Duration = Duration::from_millis(120);
@@ -402,86 +400,6 @@ impl Ui {
             }
         }
         outcome.effects
-    }
-
-    fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
-        match effect {
-            Effect::Say(words) => self.status.say(words, moment.at),
-            Effect::Complain(words) => self.status.complain(words),
-            Effect::Show(target) => self.panes.show_target(&target),
-            Effect::Ask(question) => {
-                self.modals.help = None;
-                self.modals.confirm = Some(Confirm::new(question, moment.at));
-                out.push(Effect::DropInput);
-            }
-            Effect::Several(effects) => {
-                for effect in effects {
-                    self.carry_out(effect, snapshot, moment, out);
-                }
-            }
-            Effect::OpenCard(id) => {
-                if let Some(approval) = snapshot.approvals.iter().find(|approval| approval.id == id) {
-                    self.modals.card = Some(Card::open(approval.clone(), moment.now, moment.at));
-                    out.push(Effect::DropInput);
-                }
-            }
-            Effect::OpenForm(id) => {
-                if let Some(form) = snapshot.forms.iter().find(|form| form.id == id) {
-                    self.attention.leave_form(id);
-                    self.modals.open_form(form, moment);
-                    out.push(Effect::DropInput);
-                }
-            }
-            Effect::EditCall(key) => {
-                if let Some(entry) = snapshot.catalog.get(&key) {
-                    self.modals.editor = Some(CallEditor::open(entry.clone()));
-                } else {
-                    let name = text::visible(&key.raw_name);
-                    self.status.complain(format!("{name} is not in the catalogue any more").into());
-                }
-            }
-            Effect::Send(Command::Call { ref call, .. }) => {
-                self.attention.own_call(call.clone());
-                out.push(effect);
-            }
-            Effect::Copy(_)
-            | Effect::Send(_)
-            | Effect::Bell
-            | Effect::DropInput
-            | Effect::Repaint
-            | Effect::Suspend
-            | Effect::Leave => {
-                out.push(effect);
-            }
-        }
-    }
-
-    fn attend(&mut self, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
-        if self.attention.take_new(snapshot) && self.bell == Bell::On {
-            out.push(Effect::Bell);
-        }
-        for notice in self.attention.take_notices(snapshot) {
-            let words: Arc<str> = text::clean(&notice.text).into();
-            match notice.level {
-                LogLevel::Error | LogLevel::Warn => self.status.complain(words),
-                LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
-            }
-        }
-        if self.regions(snapshot).is_none() {
-            return;
-        }
-        if self.may_open()
-            && let Some(approval) = self.attention.to_open(snapshot, moment.at)
-        {
-            return self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
-        }
-        // A card that only tells how its call goes on makes room for what that call's server asks.
-        let over_card = self.modals.decided().filter(|_| !self.panes.typing());
-        if (self.may_open() || over_card.is_some())
-            && let Some(form) = self.attention.form_to_open(snapshot, (moment.at, over_card))
-        {
-            self.carry_out(Effect::OpenForm(form), snapshot, moment, out);
-        }
     }
 
     fn may_open(&self) -> bool {

@@ -120,7 +120,8 @@ async fn a_killed_inspector_takes_its_question_with_it() {
     let Some(clients) = Clients::find() else { return };
     let bench = bench().await;
     bench.announce();
-    for way in WAYS {
+    // In the era without sessions it follows the call as a task, which outlives a client that does not ask for a while.
+    for way in [Way::Http("legacy"), Way::Connect] {
         let inspector = Inspector { clients: &clients, bench: &bench, way };
         let (mut child, question) = inspector.asks().await;
         child.start_kill().expect("killed");

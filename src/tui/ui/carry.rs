@@ -1,0 +1,95 @@
+//! Carrying out what keys and events come to, and what comes to the person by itself: the bell, notices, questions.
+
+use std::sync::Arc;
+
+use super::{Bell, Ui};
+use crate::engine::command::Command;
+use crate::engine::snapshot::{LogLevel, Snapshot};
+use crate::text;
+use crate::tui::card::Card;
+use crate::tui::editor::CallEditor;
+use crate::tui::intent::Effect;
+use crate::tui::msg::Moment;
+use crate::tui::widgets::confirm::Confirm;
+
+impl Ui {
+    pub(super) fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
+        match effect {
+            Effect::Say(words) => self.status.say(words, moment.at),
+            Effect::Complain(words) => self.status.complain(words),
+            Effect::Show(target) => self.panes.show_target(&target),
+            Effect::Ask(question) => {
+                self.modals.help = None;
+                self.modals.confirm = Some(Confirm::new(question, moment.at));
+                out.push(Effect::DropInput);
+            }
+            Effect::Several(effects) => {
+                for effect in effects {
+                    self.carry_out(effect, snapshot, moment, out);
+                }
+            }
+            Effect::OpenCard(id) => {
+                if let Some(approval) = snapshot.approvals.iter().find(|approval| approval.id == id) {
+                    self.modals.card = Some(Card::open(approval.clone(), moment.now, moment.at));
+                    out.push(Effect::DropInput);
+                }
+            }
+            Effect::OpenForm(id) => {
+                if let Some(form) = snapshot.forms.iter().find(|form| form.id == id) {
+                    self.attention.leave_form(id);
+                    self.modals.open_form(form, moment);
+                    out.push(Effect::DropInput);
+                }
+            }
+            Effect::EditCall(key) => {
+                if let Some(entry) = snapshot.catalog.get(&key) {
+                    self.modals.editor = Some(CallEditor::open(entry.clone()));
+                } else {
+                    let name = text::visible(&key.raw_name);
+                    self.status.complain(format!("{name} is not in the catalogue any more").into());
+                }
+            }
+            Effect::Send(Command::Call { ref call, .. }) => {
+                self.attention.own_call(call.clone());
+                out.push(effect);
+            }
+            Effect::Copy(_)
+            | Effect::Send(_)
+            | Effect::Bell
+            | Effect::DropInput
+            | Effect::Repaint
+            | Effect::Suspend
+            | Effect::Leave => {
+                out.push(effect);
+            }
+        }
+    }
+
+    pub(super) fn attend(&mut self, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
+        if self.attention.take_new(snapshot) && self.bell == Bell::On {
+            out.push(Effect::Bell);
+        }
+        for notice in self.attention.take_notices(snapshot) {
+            let words: Arc<str> = text::clean(&notice.text).into();
+            match notice.level {
+                LogLevel::Error | LogLevel::Warn => self.status.complain(words),
+                LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
+            }
+        }
+        if self.regions(snapshot).is_none() {
+            return;
+        }
+        if self.may_open()
+            && let Some(approval) = self.attention.to_open(snapshot, moment.at)
+        {
+            return self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
+        }
+        // A card that only tells how its call goes on makes room for what that call's server asks.
+        let over_card = self.modals.decided().filter(|_| !self.panes.typing());
+        if (self.may_open() || over_card.is_some())
+            && let Some(form) = self.attention.form_to_open(snapshot, (moment.at, over_card))
+        {
+            self.carry_out(Effect::OpenForm(form), snapshot, moment, out);
+        }
+    }
+}
