@@ -1,7 +1,8 @@
-//! One MCP endpoint, a seat's or an operator's, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
+//! One MCP endpoint, a seat's or an operator's, in both eras of the protocol: who opens how, sessions, and every method
+//! but `tools/call`.
 //!
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
-//! same path. Resources and prompts are answered by [`super::library`].
+//! same path. Resources and prompts, which only seats have, are answered by [`super::library`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -219,7 +220,7 @@ impl Call<'_> {
     }
 
     async fn read(&self, asker: (Asker, &Arc<Seat>), method: library::Method, message: &Message<'_>) -> Reply {
-        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+        let params = message.params.map_or("{}", RawValue::get);
         library::answer(self.shared, asker, method, params).await
     }
 

@@ -7,6 +7,7 @@
 //!
 //! All connections of one server share its names. Shared servers and those that seats have of their own are two
 //! spaces: a seat's own tool may have the name of a shared one, which it then hides from that seat.
+//! The program's own tools have their names in both spaces, before everybody and whatever is remembered.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
