@@ -66,9 +66,10 @@ impl Run {
         }
     }
 
-    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked.
+    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked. One that
+    /// is there cannot leave any more.
     async fn awaited(&mut self) -> Option<Sent> {
-        if self.hold.stage() != Stage::Away {
+        if self.hold.stage() == Stage::Running {
             return None;
         }
         let why = self.hold.claim(&self.request.cancel).await.err()?;
