@@ -312,9 +312,10 @@ impl Catalog {
         self.block(&key.connection)?.raw(&key.raw_name)
     }
 
-    /// The entry that stands for the same tool in this catalog: same connection, same raw name.
+    /// The entry that stands for the same tool in this catalog: same connection, same raw name, and still of the same
+    /// seat.
     pub fn again(&self, entry: &Entry) -> Option<&Arc<Entry>> {
-        self.block(&entry.connection)?.raw(&entry.raw_name)
+        self.get(&entry.key()).filter(|now| now.seat == entry.seat)
     }
 
     /// The entries of one connection, in the server's order.
