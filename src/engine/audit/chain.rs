@@ -4,9 +4,9 @@
 //! and the chain goes on from one to the next. Every line names the SHA-256 of the line before it, and the head
 //! file that of the last one, so that neither a change, nor a missing line, nor a cut end goes unnoticed.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -49,9 +49,8 @@ pub(super) fn read_head(dir: &Path) -> io::Result<Option<Link>> {
 }
 
 /// Writes the head file. One write of a fixed length, so that a killed process leaves the old or the new head.
-pub(super) fn write_head(dir: &Path, head: Link) -> io::Result<()> {
+pub(super) fn write_head(file: &File, head: Link) -> io::Result<()> {
     let text = format!("{{\"seq\":{},\"hash\":\"{}\"}}", head.seq, head.hash);
-    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(dir.join(HEAD))?;
     file.write_all_at(format!("{text:<110}\n").as_bytes(), 0)
 }
 

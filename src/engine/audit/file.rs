@@ -1,8 +1,8 @@
 //! Appending to the trail: one batch at a time under a file lock, because one-shot commands append beside the
 //! dashboard.
 //!
-//! Used by the writer only. Nothing is kept open between batches, so that a folder that was moved away,
-//! filled up or made read-only is noticed with the next batch, and so is its return.
+//! Used by the writer only. Files stay open between batches, and are opened anew when another file stands in their
+//! place: a folder that was moved away is noticed with the next batch, and so is its return.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Durability;
-use super::chain::{self, CURRENT, LOCK, Link, START};
+use super::chain::{self, CURRENT, HEAD, LOCK, Link, START};
 use super::line::{Place, Stored, encode};
 use super::record::{Kind, Record};
 use crate::clock::Timestamp;
@@ -27,6 +27,9 @@ pub(super) struct Trail {
     instance: Arc<str>,
     /// A file that reached this length is set aside and a new one begun.
     roll_at: u64,
+    lock: Kept,
+    current: Kept,
+    head: Kept,
     seen: Option<Seen>,
     /// What was mended and is not yet said in the trail.
     mended: Vec<String>,
@@ -55,7 +58,7 @@ enum Found {
 #[derive(Debug)]
 pub(super) struct Locked<'a> {
     trail: &'a mut Trail,
-    file: File,
+    file: Arc<File>,
     inode: u64,
     length: u64,
     last: Link,
@@ -63,40 +66,71 @@ pub(super) struct Locked<'a> {
     wrong: Vec<String>,
     /// The head file names an earlier line than the last one, as a killed process leaves it.
     head_lags: bool,
-    // Released when it is closed.
-    _lock: File,
+    _lock: Held,
+}
+
+/// The file lock, released when this is dropped.
+#[derive(Debug)]
+struct Held(Arc<File>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // What cannot be unlocked is unlocked when the process ends.
+        let _ = self.0.unlock();
+    }
+}
+
+/// A file that stays open while it stands where it was opened.
+#[derive(Debug, Default)]
+struct Kept(Option<(u64, Arc<File>)>);
+
+impl Kept {
+    /// The file at this path, with its number and its length.
+    fn get(&mut self, path: &Path, options: &OpenOptions) -> io::Result<(Arc<File>, u64, u64)> {
+        if let (Some((inode, file)), Ok(there)) = (&self.0, fs::metadata(path))
+            && there.ino() == *inode
+        {
+            return Ok((file.clone(), *inode, there.len()));
+        }
+        self.0 = None;
+        let file = Arc::new(options.open(path)?);
+        let metadata = file.metadata()?;
+        self.0 = Some((metadata.ino(), file.clone()));
+        Ok((file, metadata.ino(), metadata.len()))
+    }
 }
 
 impl Trail {
     pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64) -> Self {
-        Self { dir, instance, roll_at, seen: None, mended: Vec::new() }
+        let (lock, current, head) = (Kept::default(), Kept::default(), Kept::default());
+        Self { dir, instance, roll_at, lock, current, head, seen: None, mended: Vec::new() }
     }
 
     /// Takes the lock and looks at the end of the trail.
     pub(super) fn lock(&mut self) -> io::Result<Locked<'_>> {
-        let lock = self.open_lock()?;
+        let lock = self.lock_file()?;
         named(LOCK, chain::acquire(|| lock.try_lock()))?;
-        self.locked(lock)
+        self.locked(Held(lock))
     }
 
     /// The same without waiting: `None` when another process has it.
     pub(super) fn lock_at_once(&mut self) -> io::Result<Option<Locked<'_>>> {
-        let lock = self.open_lock()?;
+        let lock = self.lock_file()?;
         match lock.try_lock() {
-            Ok(()) => self.locked(lock).map(Some),
+            Ok(()) => self.locked(Held(lock)).map(Some),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => named(LOCK, Err(error)),
         }
     }
 
-    fn open_lock(&self) -> io::Result<File> {
-        named(LOCK, private().create(true).truncate(false).open(self.dir.join(LOCK)))
+    fn lock_file(&mut self) -> io::Result<Arc<File>> {
+        let path = self.dir.join(LOCK);
+        let (file, ..) = named(LOCK, self.lock.get(&path, private().create(true).truncate(false)))?;
+        Ok(file)
     }
 
-    fn locked(&mut self, lock: File) -> io::Result<Locked<'_>> {
-        let file = named(CURRENT, self.open_current())?;
-        let metadata = named(CURRENT, file.metadata())?;
-        let (inode, length) = (metadata.ino(), metadata.len());
+    fn locked(&mut self, lock: Held) -> io::Result<Locked<'_>> {
+        let (file, inode, length) = named(CURRENT, self.open_current())?;
         let known = self.seen.map(|seen| seen.last);
         let mut locked =
             Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), head_lags: false, _lock: lock };
@@ -107,8 +141,14 @@ impl Trail {
         Ok(locked)
     }
 
-    fn open_current(&self) -> io::Result<File> {
-        private().read(true).append(true).create(true).open(self.dir.join(CURRENT))
+    /// The file that is written, its number and its length.
+    fn open_current(&mut self) -> io::Result<(Arc<File>, u64, u64)> {
+        self.current.get(&self.dir.join(CURRENT), private().read(true).append(true).create(true))
+    }
+
+    fn write_head(&mut self, last: Link) -> io::Result<()> {
+        let (file, ..) = self.head.get(&self.dir.join(HEAD), private().create(true).truncate(false))?;
+        chain::write_head(&file, last)
     }
 }
 
@@ -165,14 +205,14 @@ impl Locked<'_> {
     /// The lines are in the trail. A head that lags behind them is what a crash leaves too, so a failure here is none of
     /// the batch.
     fn write_head(&mut self) {
-        match chain::write_head(&self.trail.dir, self.last) {
+        match self.trail.write_head(self.last) {
             Ok(()) => self.head_lags = false,
             Err(error) => tracing::warn!(error = %error, "audit_head_not_written"),
         }
     }
 
     fn write(&mut self, text: &str, durability: Durability) -> io::Result<()> {
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| match durability {
+        let written = (&*self.file).write_all(text.as_bytes()).and_then(|()| match durability {
             Durability::Written => Ok(()),
             Durability::Synced => self.sync(),
         });
@@ -198,16 +238,14 @@ impl Locked<'_> {
         }
         fs::rename(self.trail.dir.join(CURRENT), full)?;
         self.trail.seen = None;
-        self.file = self.trail.open_current()?;
-        let metadata = self.file.metadata()?;
-        (self.inode, self.length) = (metadata.ino(), metadata.len());
+        (self.file, self.inode, self.length) = self.trail.open_current()?;
         Ok(())
     }
 
     fn first_seq(&mut self) -> io::Result<u64> {
         let mut first = None;
-        self.file.seek(SeekFrom::Start(0))?;
-        let mut reader = io::BufReader::new(io::Read::by_ref(&mut self.file));
+        (&*self.file).seek(SeekFrom::Start(0))?;
+        let mut reader = io::BufReader::new(&*self.file);
         let mut line = Vec::new();
         if io::BufRead::read_until(&mut reader, b'\n', &mut line)? > 0 {
             first = Stored::decode(line.trim_ascii_end()).ok().map(|stored| stored.seq);
@@ -259,8 +297,8 @@ impl Locked<'_> {
             return Ok(());
         }
         let mut torn = vec![0; usize::try_from(self.length - end).unwrap_or(0)];
-        self.file.seek(SeekFrom::Start(end))?;
-        self.file.read_exact(&mut torn)?;
+        (&*self.file).seek(SeekFrom::Start(end))?;
+        (&*self.file).read_exact(&mut torn)?;
         let mut aside = private().append(true).create(true).open(self.trail.dir.join(TORN))?;
         torn.push(b'\n');
         aside.write_all(&torn)?;
@@ -275,8 +313,8 @@ impl Locked<'_> {
         let Some(end) = self.length.checked_sub(1) else { return Ok(Found::Nothing) };
         let start = self.newline_before(end)?.map_or(0, |at| at + 1);
         let mut line = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        self.file.seek(SeekFrom::Start(start))?;
-        self.file.read_exact(&mut line)?;
+        (&*self.file).seek(SeekFrom::Start(start))?;
+        (&*self.file).read_exact(&mut line)?;
         let hash = Digest::of(&line);
         Ok(match Stored::decode(&line) {
             Ok(stored) => Found::Record(Link { seq: stored.seq, hash }),
@@ -321,8 +359,8 @@ impl Locked<'_> {
             let start = end.saturating_sub(block.len() as u64);
             let length = usize::try_from(end - start).unwrap_or(0);
             let Some(part) = block.get_mut(..length) else { return Ok(None) };
-            self.file.seek(SeekFrom::Start(start))?;
-            self.file.read_exact(part)?;
+            (&*self.file).seek(SeekFrom::Start(start))?;
+            (&*self.file).read_exact(part)?;
             if let Some(at) = part.iter().rposition(|byte| *byte == b'\n') {
                 return Ok(Some(start + at as u64));
             }
@@ -332,6 +370,7 @@ impl Locked<'_> {
     }
 }
 
+/// To write, for us alone.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
