@@ -192,6 +192,14 @@ async fn a_start_with_nothing_to_close_brings_the_head_up_to_date() {
 }
 
 #[tokio::test]
+async fn an_empty_batch_is_answered_like_any_other() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    assert_eq!(audit.append(Vec::new(), Durability::Synced).await, Ok(()));
+    audit.close().await;
+}
+
+#[tokio::test]
 async fn a_call_whose_server_asked_something_is_still_open() {
     let (_keep, state) = state();
     let (audit, _) = open(&state, "i1").unwrap();

@@ -194,7 +194,7 @@ impl Writer {
                 Request::Close { reply } => closer = Some(reply),
             }
         }
-        if !all.is_empty() {
+        if !all.is_empty() || !replies.is_empty() {
             let result = self.commit(&all, group_durability);
             for reply in replies {
                 // Nobody waits any more: the records stand all the same.
