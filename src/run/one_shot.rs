@@ -30,7 +30,8 @@ pub enum Wanted {
     /// What this seat holds; until each is up or has failed once.
     HeldBy(String),
     /// What it takes to call a tool, by its name as the seat calls it, where one is named: for `server/raw_name` that
-    /// server's connection, else all that the seat holds; until the tool is there, or each is up or has failed once.
+    /// server's connection, else all that the seat holds, and so for a shared server of which the seat's own tools may
+    /// hide something; until the tool is there, or each is up or has failed once.
     Tool {
         /// The name.
         name: String,
@@ -97,7 +98,12 @@ impl Wanted {
                     return Ok(Some(Only::Connection(ConnectionName::shared(&ServerName::ours()))));
                 }
                 if name.contains('/') {
-                    return connection_of(config, name, seat).map(|name| Some(Only::Connection(name)));
+                    let connection = connection_of(config, name, seat)?;
+                    let is_its_own =
+                        |seat: &Seat| config.servers.iter().any(|s| seat.connection(&s.name) == connection);
+                    if seat.is_none_or(|seat| seat.credentials.is_empty() || is_its_own(seat)) {
+                        return Ok(Some(Only::Connection(connection)));
+                    }
                 }
                 Ok(Some(Only::HeldBy(seat.map(|seat| seat.handle.clone()))))
             }
@@ -278,4 +284,36 @@ fn all_settled(snapshot: &Snapshot) -> bool {
 
 const fn is_starting(status: &ConnectionStatus) -> bool {
     matches!(status, ConnectionStatus::Starting { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::model::Source;
+
+    #[test]
+    fn a_shared_servers_tool_by_its_full_name_is_looked_up_among_all_that_a_seat_with_its_own_holds() {
+        let document = "
+name: Acme
+mcp_servers:
+  - { name: wiki, command: x }
+  - { name: jira, shared: false, command: x }
+roles:
+  - { name: Alice, mcp_env: { jira: { K: a } } }
+  - { name: Carol }
+";
+        let config = crate::config::load(document, &Source::File("config.yaml".into())).unwrap().config;
+        let only = |seat: Option<&str>, name: &str| {
+            let wanted = Wanted::Tool { name: name.to_owned(), seat: seat.map(str::to_owned) };
+            wanted.only(&config).ok().flatten()
+        };
+        let connection = |name: &str| Some(Only::Connection(name.into()));
+        // What Alice's own jira hides of wiki shows only when it is there.
+        assert_eq!(only(Some("alice"), "wiki/get"), Some(Only::HeldBy(Some("alice".into()))));
+        assert_eq!(only(Some("alice"), "jira/get"), connection("jira::Alice"));
+        assert_eq!(only(Some("carol"), "wiki/get"), connection("wiki"));
+        assert_eq!(only(None, "wiki/get"), connection("wiki"));
+        assert_eq!(only(None, "jira::Alice/get"), connection("jira::Alice"));
+        assert_eq!(only(Some("carol"), "jira/get"), None, "refused");
+    }
 }

@@ -226,7 +226,7 @@ impl Writer {
 
     /// A sign of life: progress where the client gave a token, else a comment.
     fn alive(&mut self, asked: bool) -> Bytes {
-        let what = if asked { "waiting for approval" } else { "running" };
+        let what = if asked { "waiting for a person" } else { "running" };
         let notice = self.notices.as_mut().and_then(|notices| notices.alive(what));
         notice.map_or_else(|| reply::comment(what), |notice| reply::event(&notice))
     }

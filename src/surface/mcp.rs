@@ -266,24 +266,32 @@ impl Call<'_> {
     /// What the headers say otherwise than the body about what is meant, and about the arguments that a tool wants
     /// repeated.
     fn misnamed(&self, method: &str, message: &Message<'_>) -> Option<String> {
+        // As text: a member that the method does not know, of whatever kind, is no reason to compare nothing.
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Named<'b> {
             #[serde(borrow, default)]
-            name: Option<Cow<'b, str>>,
+            name: Option<&'b RawValue>,
             #[serde(borrow, default)]
-            uri: Option<Cow<'b, str>>,
+            uri: Option<&'b RawValue>,
             #[serde(borrow, default)]
-            task_id: Option<Cow<'b, str>>,
+            task_id: Option<&'b RawValue>,
             #[serde(borrow, default)]
             arguments: Option<&'b RawValue>,
         }
-        let named = message.params::<Named<'_>>().ok()?;
+        let is_named = matches!(method, "tools/call" | "prompts/get" | "resources/read");
+        if !is_named && !tasks::METHODS.contains(&method) {
+            return None;
+        }
+        let Ok(named) = message.params::<Named<'_>>() else {
+            return Some("the parameters say something twice, so no header can agree with them".to_owned());
+        };
         let (name, what) = match method {
             "tools/call" | "prompts/get" => (named.name, "the name"),
             "resources/read" => (named.uri, "the uri"),
-            method => (named.task_id.filter(|_| tasks::METHODS.contains(&method)), "the task's id"),
+            _ => (named.task_id, "the task's id"),
         };
+        let name = name.and_then(|name| serde_json::from_str::<Cow<'_, str>>(name.get()).ok());
         let name = name?;
         if admit::single(self.headers, &NAME).and_then(mirror::decoded).as_deref() != Some(&*name) {
             return Some(format!("Mcp-Name is not {what} of the body"));

@@ -138,7 +138,7 @@ enum State {
 }
 
 const ACKNOWLEDGED: &str = r#"{"resultType":"complete"}"#;
-const WAITING: &str = "waiting for a person to approve it";
+const WAITING: &str = "waiting for a person";
 
 impl Tasks {
     /// Makes a task of a call that waits for a person: the JSON text that tells its client. Gives the call back when

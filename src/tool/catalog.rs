@@ -3,9 +3,9 @@
 //!
 //! Beside the tools that every agent seat holds there are those that a seat has of its own, over a connection with its
 //! own credentials. A seat's own tool hides the shared one of that name from it, in lists and in calls. While a seat's
-//! own connection has listed nothing yet, the names that are known of its server stay hidden all the same: a call must
-//! never go out under another credential than the seat's. The program's own tools are hidden by nothing; operators hold
-//! those alone, and some of them only operators.
+//! own connection has listed nothing yet, or nothing whole, the names that are known of its server stay hidden all the
+//! same: a call must never go out under another credential than the seat's. The program's own tools are hidden by
+//! nothing; operators hold those alone, and some of them only operators.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Catalog {
 #[derive(Clone, Debug, Default)]
 struct Own {
     blocks: Vec<usize>,
-    /// Names that stand for tools of own connections that have listed nothing yet.
+    /// Names that stand for tools of own connections that have listed nothing whole yet.
     waiting: HashMap<Arc<str>, ConnectionName>,
 }
 
@@ -148,11 +148,12 @@ impl Catalog {
         }
     }
 
-    /// Takes note of the names that stand for tools of own connections that have listed nothing yet.
+    /// Takes note of the names that stand for tools of own connections that have listed nothing whole yet: what such a
+    /// list does not have may be there all the same.
     fn wait(&mut self, names: &Names) {
         let builtin = self.entries.iter().filter(|entry| entry.origin == Origin::Builtin);
         let ours: HashSet<Arc<str>> = builtin.map(|entry| entry.name.clone()).collect();
-        for block in self.blocks.iter().filter(|block| block.source.listing.is_none()) {
+        for block in self.blocks.iter().filter(|block| !block.source.is_whole()) {
             let Some(own) = block.source.seat.as_ref().and_then(|seat| self.own.get_mut(seat)) else { continue };
             let server = block.source.server.as_str();
             let now = self.names.get(server).into_iter().flat_map(|names| names.values().cloned());
@@ -290,7 +291,7 @@ impl Catalog {
         self.own.contains_key(seat)
     }
 
-    /// The seat's own connection that a name waits for: it is known to have a tool of that name and has listed nothing.
+    /// The seat's own connection that a name waits for: it is known to have a tool of that name and has not listed it.
     pub fn awaited(&self, seat: &SeatHandle, name: &str) -> Option<&ConnectionName> {
         self.own.get(seat)?.waiting.get(name)
     }
@@ -320,9 +321,10 @@ impl Catalog {
         self.block(&key.connection)?.raw(&key.raw_name)
     }
 
-    /// The entry that stands for the same tool in this catalog: same connection, same raw name.
+    /// The entry that stands for the same tool in this catalog: same connection, same raw name, and still of the same
+    /// seat.
     pub fn again(&self, entry: &Entry) -> Option<&Arc<Entry>> {
-        self.block(&entry.connection)?.raw(&entry.raw_name)
+        self.get(&entry.key()).filter(|now| now.seat == entry.seat)
     }
 
     /// The entries of one connection, in the server's order.

@@ -72,6 +72,11 @@ impl Source {
         self.listing.as_ref()?.cut.as_ref()
     }
 
+    /// Whether it has listed all of its tools, each of them usable.
+    pub fn is_whole(&self) -> bool {
+        self.listing.as_ref().is_some_and(|listing| listing.cut.is_none() && listing.rejected.is_empty())
+    }
+
     /// Whether both are the same, without looking into the listings.
     fn is(&self, other: &Self) -> bool {
         let same_listing = match (&self.listing, &other.listing) {

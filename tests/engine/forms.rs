@@ -6,6 +6,7 @@ use std::time::Duration;
 use crewlet_tui::engine::audit::{Kind, Record};
 use crewlet_tui::engine::command::{Command, FormAnswer, Verdict};
 use crewlet_tui::engine::gate::Attendance;
+use crewlet_tui::engine::handle::{Hold, Stage};
 use crewlet_tui::engine::snapshot::{CallPhase, FormView, Snapshot};
 use crewlet_tui::secret::Secret;
 use crewlet_tui::tool::elicit::Entered;
@@ -383,6 +384,38 @@ async fn a_modern_server_gets_the_same_call_again_with_the_answers() {
         ],
         "asked once, and each sending is in the trail before it happens"
     );
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_goes_on_with_an_answer_only_once_its_caller_is_back() {
+    let bench = modern().await;
+    for comes_back in [true, false] {
+        let before = bench.server.ledger().len();
+        bench.server.react([input_required("s")]);
+        let hold = Hold::default();
+        let report = bench.handle.start_call(request("get", "{}"), hold.clone()).await.unwrap();
+        let form = form(&bench).await;
+        assert_eq!(hold.stage(), Stage::Asked, "a person is asked");
+        assert!(hold.leave(), "who need not be waited for here");
+        answer(&bench, &form, name("Ada"));
+        no_forms(&bench).await;
+        while told(&bench).last().is_none_or(|last| last != "answered accepted: name") {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(bench.server.ledger().len(), before + 1, "nothing goes on without a live caller");
+        if comes_back {
+            hold.come_back();
+            assert_eq!(report.await.unwrap().phase, CallPhase::Done { is_error: false });
+            assert_eq!(bench.server.ledger().len(), before + 2);
+            assert!(!hold.leave(), "what runs is not left");
+        } else {
+            let message = report.await.unwrap().message;
+            assert!(message.contains("the caller did not come back"), "{message}");
+            assert_eq!(bench.server.ledger().len(), before + 1);
+        }
+    }
     bench.stop().await;
 }
 

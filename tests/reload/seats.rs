@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crewlet_tui::engine::command::Command;
-use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent};
-use crewlet_tui::engine::snapshot::{CallPhase, Caller};
+use crewlet_tui::engine::command::{Command, Verdict};
+use crewlet_tui::engine::handle::{CallReport, CallRequest, Consent, Hold};
+use crewlet_tui::engine::snapshot::{CallPhase, Caller, Withdrawal};
 use crewlet_tui::tool::{Arguments, Digest};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -232,5 +232,40 @@ async fn a_changed_role_restarts_only_its_own_connections() {
     assert!(others(&bench.pids()), "{:?}", bench.pids());
     let report = call_as(&bench, Some("bob"), "env", "{}").await.unwrap();
     assert!(report.message.contains("seat \"bob\" was stopped"), "{}", report.message);
+    bench.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_approved_for_a_caller_that_left_does_not_run_under_another_credential() {
+    let text = |key: &str| {
+        let roles = format!("roles:\n  - {{ name: Alice, mcp_env: {{ jira: {{ K: {key}, LEDGER: LEDGER }} }} }}\n");
+        document(&[server("jira", OWN)], &roles)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ledger");
+    let text = |key: &str| text(key).replace("LEDGER }", &format!("{file:?} }}"));
+    let bench = Bench::start(&text("a")).await;
+    let old = bench.pids()["jira::Alice"];
+    let request = CallRequest {
+        caller: Caller::Seat { seat: "alice".into(), session: "s1".into(), client: "test".into() },
+        tool: "env".into(),
+        arguments: Arguments::empty(),
+        consent: Consent::None,
+        cancel: CancellationToken::new(),
+    };
+    let hold = Hold::default();
+    let report = bench.handle.start_call(request, hold.clone()).await.unwrap();
+    let question = bench.until(|s| !s.approvals.is_empty()).await.approvals[0].clone();
+    while !hold.leave() {
+        tokio::task::yield_now().await;
+    }
+    bench.handle.send(Command::Decide(question.shown(), Verdict::Approve)).unwrap();
+    bench.until(|s| s.approvals.is_empty() && s.calls.iter().any(|call| call.decider.is_some())).await;
+    bench.save(&text("b"));
+    bench.until(|s| super::all_ready(s) && s.servers[0].peer.as_ref().is_some_and(|peer| peer.pid != Some(old))).await;
+    hold.come_back();
+    let report = report.await.unwrap();
+    assert_eq!(report.phase, CallPhase::Withdrawn(Withdrawal::ServerGone), "{}", report.message);
+    assert_eq!(ledger(&file), Vec::<String>::new());
     bench.stop().await;
 }

@@ -66,7 +66,7 @@ async fn a_destructive_call_is_held_and_runs_once_approved() {
         assert_eq!(first["method"], json!("notifications/progress"));
         assert_eq!(
             (&first["params"]["progressToken"], &first["params"]["message"]),
-            (&json!("mine"), &json!("waiting for approval"))
+            (&json!("mine"), &json!("waiting for a person"))
         );
         assert_eq!(bench.server.ledger().len(), before + 1);
     }

@@ -84,6 +84,22 @@ async fn headers_and_marked_arguments_have_to_agree() {
 }
 
 #[tokio::test]
+async fn members_that_a_call_does_not_know_are_no_way_around_the_headers() {
+    let bench = marked().await;
+    let agent = bench.modern("release");
+    let calling = agent.calling("query", r#"{"region":"eu"}"#);
+    let inside = calling.strip_prefix('{').unwrap();
+    for more in [r#""uri":5,"#, r#""taskId":[],"#, r#""uri":"a","uri":"b","#] {
+        let request = agent.post("tools/call", &format!("{{{more}{inside}"), Some(json!(1)));
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{more}");
+        assert_eq!(response.json::<Value>().await.unwrap()["error"]["code"], json!(-32020), "{more}");
+    }
+    assert_eq!(bench.server.ledger(), []);
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn sessions_and_tools_whose_markings_cannot_be_obeyed_repeat_nothing() {
     let bench = marked().await;
     let [legacy, modern] = bench.both("release").await;

@@ -99,7 +99,7 @@ async fn figures_grow_over_waiting_and_running() {
         assert_eq!(answer.outcome(), "ok: done");
         let notices = notices(&answer);
         assert_growing(&notices);
-        assert_eq!(notices[0]["message"], json!("waiting for approval"));
+        assert_eq!(notices[0]["message"], json!("waiting for a person"));
         let last = notices.last().unwrap();
         assert_eq!((&last["progress"], &last["total"]), (&json!(2), &json!(2)), "{notices:?}");
     }

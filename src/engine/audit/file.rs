@@ -64,6 +64,8 @@ pub(super) struct Locked<'a> {
     last: Link,
     /// What is wrong with the trail as it is now.
     wrong: Vec<String>,
+    /// The head file names an earlier line than the last one, as a killed process leaves it.
+    head_lags: bool,
     _lock: Held,
 }
 
@@ -130,7 +132,8 @@ impl Trail {
     fn locked(&mut self, lock: Held) -> io::Result<Locked<'_>> {
         let (file, inode, length) = named(CURRENT, self.open_current())?;
         let known = self.seen.map(|seen| seen.last);
-        let mut locked = Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), _lock: lock };
+        let mut locked =
+            Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), head_lags: false, _lock: lock };
         match locked.trail.seen {
             Some(seen) if seen.inode == inode && seen.length == length => locked.last = seen.last,
             _ => named(CURRENT, locked.look(known))?,
@@ -183,6 +186,10 @@ impl Locked<'_> {
             text.push('\n');
         }
         if text.is_empty() {
+            // Nobody else may come for hours, and until then a cut of these lines would not be noticed.
+            if self.head_lags {
+                self.write_head();
+            }
             return Ok(());
         }
         named(CURRENT, self.write(&text, durability))?;
@@ -191,12 +198,17 @@ impl Locked<'_> {
         self.length += text.len() as u64;
         self.last = last;
         self.trail.seen = Some(Seen { inode: self.inode, length: self.length, last });
-        // The lines are in the trail. A head that lags behind them is what a crash leaves too, so a failure here
-        // is none of the batch.
-        if let Err(error) = self.trail.write_head(last) {
-            tracing::warn!(error = %error, "audit_head_not_written");
-        }
+        self.write_head();
         Ok(())
+    }
+
+    /// The lines are in the trail. A head that lags behind them is what a crash leaves too, so a failure here is none of
+    /// the batch.
+    fn write_head(&mut self) {
+        match self.trail.write_head(self.last) {
+            Ok(()) => self.head_lags = false,
+            Err(error) => tracing::warn!(error = %error, "audit_head_not_written"),
+        }
     }
 
     fn write(&mut self, text: &str, durability: Durability) -> io::Result<()> {
@@ -251,6 +263,8 @@ impl Locked<'_> {
         };
         let head = chain::read_head(&self.trail.dir)?;
         let known = [known, head].into_iter().flatten().max_by_key(|link| link.seq);
+        let lags = |found: Link| head.is_none_or(|head| head.seq < found.seq);
+        self.head_lags = matches!(found, Found::Record(found) if lags(found));
         self.last = match (found, known) {
             (Found::Nothing, None) => START,
             (Found::Record(found), None) => found,

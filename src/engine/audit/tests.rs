@@ -171,6 +171,51 @@ fn a_head_that_lags_is_normal() {
     assert_eq!(verify(dir).unwrap(), Verdict { lines: 3, files: 1, ..Verdict::default() });
 }
 
+#[tokio::test]
+async fn a_start_with_nothing_to_close_brings_the_head_up_to_date() {
+    let (_keep, state) = state();
+    let dir = state.path();
+    append(dir, &[record(Kind::Received, "c1"), record(Kind::Dispatched, "c1")]);
+    let head = fs::read(dir.join(chain::HEAD)).unwrap();
+    append(dir, &[record(Kind::Finished, "c1")]);
+    // Killed between the last line of a call and the head, and before there was any head.
+    for lagging in [Some(head), None] {
+        match lagging {
+            Some(head) => fs::write(dir.join(chain::HEAD), head).unwrap(),
+            None => fs::remove_file(dir.join(chain::HEAD)).unwrap(),
+        }
+        let (audit, opened) = open(&state, "next").unwrap();
+        assert_eq!(opened, Opened::default());
+        audit.close().await;
+        assert_eq!(verify(dir).unwrap(), Verdict { lines: 3, files: 1, ..Verdict::default() });
+    }
+}
+
+#[tokio::test]
+async fn an_empty_batch_is_answered_like_any_other() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    assert_eq!(audit.append(Vec::new(), Durability::Synced).await, Ok(()));
+    audit.close().await;
+}
+
+#[tokio::test]
+async fn a_call_whose_server_asked_something_is_still_open() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    for kind in [Kind::Received, Kind::Dispatched, Kind::Elicited, Kind::Answered] {
+        audit.append(vec![record(kind, "c1")], Durability::Written).await.unwrap();
+    }
+    audit.close().await;
+    drop(audit);
+    // The thread that held the mark ends when it likes; until then nobody may take its calls for lost.
+    let mark = fs::File::open(state.file("instances/i1")).expect("with a call open the mark stays");
+    mark.lock().unwrap();
+    drop(mark);
+    let (_next, opened) = open(&state, "next").unwrap();
+    assert_eq!(opened.unknown, [CallId::from("c1")]);
+}
+
 #[test]
 fn the_changed_line_is_named_and_not_its_neighbour() {
     let (_keep, state) = state();

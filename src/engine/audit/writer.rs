@@ -194,7 +194,7 @@ impl Writer {
                 Request::Close { reply } => closer = Some(reply),
             }
         }
-        if !all.is_empty() {
+        if !all.is_empty() || !replies.is_empty() {
             let result = self.commit(&all, group_durability);
             for reply in replies {
                 // Nobody waits any more: the records stand all the same.
@@ -273,6 +273,8 @@ impl Writer {
             (Kind::Received | Kind::Asked | Kind::Dispatched, _) | (Kind::Decided, Some(Decision::Approved)) => {
                 self.open.insert(call.clone());
             }
+            // What a server asks during a call says nothing about where the call stands.
+            (Kind::Elicited | Kind::Answered, _) => {}
             _ => {
                 self.open.remove(call);
             }

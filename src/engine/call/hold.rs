@@ -23,7 +23,7 @@ const UNUSED: Duration = Duration::from_secs(300);
 pub enum Stage {
     /// The caller waits; nobody was asked, or what was asked is decided and runs.
     Running,
-    /// A person is asked and the caller waits.
+    /// A person is asked, for leave or for what the server wants to know, and the caller waits.
     Asked,
     /// A person was asked and the caller left for now.
     Away,

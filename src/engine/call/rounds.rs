@@ -2,13 +2,15 @@
 //!
 //! By the server's word such a call did not run. It is the permitted call all along: the same tool and the same arguments,
 //! byte for byte, from the one request that the connection handed back. Each time it goes on the seat, the definition and
-//! the rules are looked at again, and the trail says so before it is sent.
+//! the rules are looked at again, and the trail says so before it is sent. While the person fills a form in, the caller
+//! may leave as it may while an approval waits; the call then goes on when the caller is back.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 
+use super::hold::Lapsed;
 use super::run::Run;
 use super::trail;
 use crate::engine::audit::Durability;
@@ -19,6 +21,8 @@ use crate::engine::gate::Dispatch;
 use crate::engine::snapshot::Tier;
 use crate::tool::{Entry, elicit};
 
+/// Why a call does not go on whose caller has gone.
+const GIVEN_UP: &str = "cancelled by the caller while its question waited";
 /// Time before a call is sent on that a server wants again without asking anything.
 const BREATH: Duration = Duration::from_secs(1);
 
@@ -59,21 +63,36 @@ impl Run {
     ) -> Result<Dispatch, Arc<str>> {
         let inbox = self.pipeline.forms.clone().ok_or("it asked for input, which is not offered here")?;
         let wanted = rounds::wanted(&unfinished.asks)?;
-        let cancel = self.request.cancel.clone();
-        let answers = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err("cancelled by the caller while its question waited".into()),
-            answers = self.answers(&inbox, &wanted, entry) => answers,
-        };
-        if let Some(why) = answers.iter().find_map(ends_the_call) {
-            return Err(format!("it asked for input, and the question went away: {}", why.as_str()).into());
+        if !wanted.questions.is_empty() {
+            self.hold.asked();
         }
+        let answers = self.answered(&inbox, &wanted, entry).await;
+        self.hold.answered();
+        let answers = answers?;
         let results: Vec<String> = answers.iter().map(Answer::result).collect();
         let mut record = trail::dispatched(self);
         record.reason = Some(format!("goes on with what the server asked for, round {round}").into());
         self.records.push(record);
         self.write(Durability::Written).await?;
         Ok(unfinished.with(wanted.input(&results)))
+    }
+
+    /// The person's answers, once the caller is there for what comes of them; or why the call does not go on.
+    async fn answered(&self, inbox: &Inbox, wanted: &Wanted, entry: &Arc<Entry>) -> Result<Vec<Answer>, Arc<str>> {
+        let cancel = &self.request.cancel;
+        let answers = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(GIVEN_UP.into()),
+            answers = self.answers(inbox, wanted, entry) => answers,
+        };
+        if let Some(why) = answers.iter().find_map(ends_the_call) {
+            return Err(format!("it asked for input, and the question went away: {}", why.as_str()).into());
+        }
+        match self.hold.claim(cancel).await {
+            Ok(()) => Ok(answers),
+            Err(Lapsed::GivenUp) => Err(GIVEN_UP.into()),
+            Err(Lapsed::Unused) => Err("it asked for input, and the caller did not come back for the answer".into()),
+        }
     }
 
     /// Puts all questions to the person at once and waits for every answer.

@@ -9,6 +9,7 @@ use super::{CallEvent, Link, Pipeline, report, trail};
 use crate::clock::Timestamp;
 use crate::config::model::ApprovalSettings;
 use crate::engine::audit::{Durability, Kind, Record};
+use crate::engine::connection::Connection;
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::with_grant;
 use crate::engine::gate::{AuditState, Case, Changed, Verdict, judge};
@@ -32,6 +33,8 @@ pub(super) struct Run {
     /// The grant that lets it through, where one does.
     pub(super) grant: Option<GrantId>,
     pub(super) entry: Option<Arc<Entry>>,
+    /// What would carry it when the tool was looked at: another one may have other credentials or variables.
+    pub(super) carrier: Option<Connection>,
     pub(super) view: CallView,
     /// Records that wait for the next append.
     pub(super) records: Vec<Record>,
@@ -83,6 +86,7 @@ impl Run {
             edited_from: None,
             grant: None,
             entry: None,
+            carrier: None,
             records: Vec::new(),
             pipeline,
             request,
@@ -157,6 +161,7 @@ impl Run {
         self.view.flags.clone_from(&entry.flags);
         self.view.arguments = Some(self.arguments.for_record(&self.pipeline.redactor));
         self.entry = Some(entry);
+        self.carrier = self.link().and_then(|link| link.connection);
     }
 
     /// Takes the arguments that a person put in the place of the caller's.
@@ -268,6 +273,14 @@ impl Run {
     pub(super) async fn publish(&self) {
         // The core outlives its calls; when it is gone there is nobody to tell.
         let _ = self.pipeline.core.send(CallEvent::Changed(Box::new(self.view.clone()))).await;
+    }
+
+    /// Whether what carried the tool when it was looked at has made room for another one.
+    pub(super) fn is_carried_anew(&self) -> bool {
+        match (&self.carrier, self.link().and_then(|link| link.connection)) {
+            (Some(then), Some(now)) => !then.is(&now),
+            (then, now) => then.is_some() != now.is_some(),
+        }
     }
 
     pub(super) fn link(&self) -> Option<Link> {

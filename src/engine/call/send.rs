@@ -32,6 +32,11 @@ impl Run {
             let phase = CallPhase::Withdrawn(Withdrawal::SeatStopped);
             return self.withdraw(Withdrawal::SeatStopped.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
         }
+        if self.is_carried_anew() {
+            // As with a question that still waits when its server goes: what the person saw was the one before.
+            let phase = CallPhase::Withdrawn(Withdrawal::ServerGone);
+            return self.withdraw(Withdrawal::ServerGone.as_str(), note.as_ref(), Sent::Over(phase, None)).await;
+        }
         if self.overtaken(entry, tier) {
             self.view.decider = None;
             return self.withdraw(RULES_CHANGED, note.as_ref(), Sent::JudgeAnew).await;
@@ -66,9 +71,10 @@ impl Run {
         }
     }
 
-    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked.
+    /// Waits for a caller that left while a person was asked, where the rules now let the call through unasked. One that
+    /// is there cannot leave any more.
     async fn awaited(&mut self) -> Option<Sent> {
-        if self.hold.stage() != Stage::Away {
+        if self.hold.stage() == Stage::Running {
             return None;
         }
         let why = self.hold.claim(&self.request.cancel).await.err()?;
@@ -144,6 +150,9 @@ impl Run {
         let catalog = self.pipeline.catalog.borrow().clone();
         if catalog.again(entry).is_none_or(|now| now.fingerprint != entry.fingerprint) {
             return Some("the tool's definition changed before it was sent".into());
+        }
+        if asked.is_some() && self.is_carried_anew() {
+            return Some("its server was started anew with another configuration before it was sent".into());
         }
         let overtaken = match asked {
             Some(tier) => self.overtaken(entry, tier),

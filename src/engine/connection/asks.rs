@@ -146,10 +146,19 @@ impl Asks {
             return refuse("the dashboard is busy");
         };
         let Put { id: form, answer, withdraw } = put;
-        self.lock().open.insert(id.to_owned(), Open { form, during: during.clone(), withdraw: Some(withdraw) });
+        self.waits(id, Open { form, during: during.clone(), withdraw: Some(withdraw) });
         self.touch(&during);
         tokio::spawn(self.clone().follow(form, request.id, answer, outgoing.clone()));
         None
+    }
+
+    /// Notes a question that waits. Its calls may have ended while it was read.
+    fn waits(&self, id: &str, mut open: Open) {
+        let mut state = self.lock();
+        if !open.during.iter().any(|id| state.running.contains_key(id)) {
+            withdraw(open.withdraw.take(), Why::CallOver);
+        }
+        state.open.insert(id.to_owned(), open);
     }
 
     /// The server does not want an answer any more.
@@ -241,5 +250,24 @@ fn withdraw(sender: Option<oneshot::Sender<Why>>, why: Why) {
     if let Some(sender) = sender {
         // A question that ended meanwhile has nobody who listens.
         let _ = sender.send(why);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_question_whose_call_ended_while_it_was_read_is_withdrawn() {
+        let asks = Arc::new(Asks::deaf());
+        let wait = |during: Vec<u64>| {
+            let (withdraw, mut withdrawn) = oneshot::channel();
+            asks.waits("q", Open { form: FormId(1), during, withdraw: Some(withdraw) });
+            withdrawn.try_recv().ok()
+        };
+        let call = asks.running(7, &CallId::fresh(), (Arc::default(), Instant::now()));
+        assert_eq!(wait(vec![6, 7]), None);
+        drop(call);
+        assert_eq!(wait(vec![6, 7]), Some(Why::CallOver));
     }
 }

@@ -270,6 +270,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Whether both are one, made of one configuration. A changed one makes another connection of the same name.
+    pub fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.wake, &other.wake)
+    }
+
     /// Sends one permitted call and waits for its answer, at most the spec's request timeout (extended by
     /// progress up to ten times of it). Cancelling gives it up, and so does dropping the future; the server is told.
     ///

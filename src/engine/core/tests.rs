@@ -102,6 +102,10 @@ fn rules(decision: PolicyDecision) -> ApprovalSettings {
 }
 
 async fn wait(core: &mut Core) -> oneshot::Receiver<CallReport> {
+    wait_by(core, Hold::default()).await
+}
+
+async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
     let (reply, report) = oneshot::channel();
     let request = CallRequest {
         caller: Caller::Seat { seat: "release".into(), session: "s1".into(), client: "test".into() },
@@ -110,7 +114,7 @@ async fn wait(core: &mut Core) -> oneshot::Receiver<CallReport> {
         consent: Consent::None,
         cancel: CancellationToken::new(),
     };
-    let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply) };
+    let submitted = Submitted { request, hold, reply: Some(reply) };
     core.start_call(CallId::fresh(), submitted);
     while core.desk.views().is_empty() {
         step(core).await;
@@ -194,6 +198,20 @@ async fn rules_that_change_between_a_decision_and_its_dispatch_count() {
     assert!(matches!(report.phase, CallPhase::Refused { .. }), "{:?}", report.phase);
     assert_eq!(story(&trail), ["received", "asked", "withdrawn", "refused"]);
     assert!(trail.records().iter().all(|record| record.kind != Kind::Dispatched));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_does_not_leave_a_call_that_the_rules_let_through_under_its_question() {
+    let (mut core, trail) = core();
+    let hold = Hold::default();
+    let report = wait_by(&mut core, hold.clone()).await;
+    core.settings_changed(rules(PolicyDecision::Type));
+    core.settings_changed(rules(PolicyDecision::Allow));
+    let report = end(&mut core, report).await;
+    // Dispatched; there is no connection to carry it.
+    assert!(matches!(report.phase, CallPhase::Failed { .. }), "{:?}", report.phase);
+    assert_eq!(story(&trail), ["received", "asked", "withdrawn", "dispatched", "finished"]);
+    assert!(!hold.leave(), "it would be told that nothing was run");
 }
 
 #[tokio::test(start_paused = true)]

@@ -164,6 +164,30 @@ fn nothing_hides_the_programs_own_tools_and_operators_hold_nothing_else() {
 }
 
 #[test]
+fn a_list_that_is_cut_or_has_unusable_tools_hands_no_name_to_a_shared_tool() {
+    let wiki = source("wiki", &[json!({"name": "get"}), json!({"name": "list"}), json!({"name": "close"})]);
+    let mut names = Names::default();
+    names.remember(&wanted(&[wiki.clone(), own("jira", "alice", &["get", "close"])]));
+    let listed = |change: fn(&mut Listing)| {
+        let mut source = own("jira", "alice", &["close"]);
+        let mut listing = (*source.listing.clone().unwrap()).clone();
+        change(&mut listing);
+        source.listing = Some(Arc::new(listing));
+        Catalog::place(&[wiki.clone(), source], &names).0
+    };
+    let cut = listed(|listing| listing.cut = Some("a repeated cursor".into()));
+    let unusable = listed(|listing| listing.push(&json!({"name": "get", "inputSchema": 7})));
+    for catalog in [cut, unusable] {
+        assert_eq!(held(&catalog, "alice"), ["list=wiki", "close=jira::alice"]);
+        assert_eq!(found(&catalog, Some("alice"), "get"), None);
+        assert_eq!(found(&catalog, Some("alice"), "close"), Some("jira::alice"));
+        assert_eq!(found(&catalog, Some("carol"), "get"), Some("wiki"));
+    }
+    // A whole list says that it is not there.
+    assert_eq!(found(&listed(|_| ()), Some("alice"), "get"), Some("wiki"));
+}
+
+#[test]
 fn a_name_of_the_engines_is_refused_with_its_place_in_the_list() {
     let tools = [json!({"name": "get"}), json!({}), json!({"name": "delegate"}), json!({"name": "list"})];
     let (catalog, warnings) = Catalog::place(&[source("a", &tools)], &Names::default());
