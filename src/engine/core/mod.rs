@@ -143,6 +143,7 @@ impl Core {
     pub(super) async fn run(mut self) {
         self.published = Instant::now();
         self.follow_links();
+        self.draw_chart();
         self.publish();
         while self.step().await {}
         self.end().await;
@@ -367,6 +368,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         config_file: config.source.file_name(),
         read_only: attendance == Attendance::ReadOnly,
         seats: config.org.agents().map(|seat| seat.handle.clone()).collect(),
+        chart: Arc::default(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
