@@ -304,6 +304,21 @@ async fn a_removed_server_ends_its_calls_and_its_questions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_chart_is_made_once_for_each_configuration() {
+    let text = |goal: &str| document(&[server("a", "")], &format!("roles:\n  - {{ name: Alice, goal: {goal} }}\n"));
+    let bench = Bench::start(&text("one")).await;
+    let first = bench.handle.snapshot();
+    bench.handle.send(Command::Disable("a".into())).unwrap();
+    let later = bench.until(|s| s.servers[0].status.word() == "disabled").await;
+    assert!(later.revision > first.revision && Arc::ptr_eq(&later.chart, &first.chart), "not once for each picture");
+    bench.save(&text("two"));
+    let goal = |s: &Snapshot| s.chart.seats().next().and_then(|seat| seat.profile.goal.clone());
+    assert_eq!(goal(&later).as_deref(), Some("one"));
+    bench.until(|s| goal(s).as_deref() == Some("two")).await;
+    bench.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_seat_that_leaves_the_company_is_stopped() {
     let text = |roles: &str| document(&[server("one", "")], &format!("roles:\n{roles}"));
     let reviewer = "  - { name: Reviewer, handle: review, kind: agent }\n";

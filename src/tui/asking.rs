@@ -1,13 +1,29 @@
 //! The questions about the desk that are no approvals: stop a seat, release it, revoke a grant, deny everything. Each
-//! says what a yes does before it does it. The card and the approvals and sessions views ask them.
+//! says what a yes does before it does it. The card and the approvals, sessions and seats views ask them.
 
 use super::format::plural;
-use super::intent::{Effect, Question};
+use super::intent::{Effect, Intent, Question};
 use crate::engine::command::{Command, Verdict};
 use crate::engine::snapshot::{GrantView, Snapshot};
 use crate::ids::SeatHandle;
 
 impl Question {
+    /// What to do where a person wants a seat stopped or released: ask, or say why there is nothing to ask.
+    pub fn about_seat(intent: Intent, seat: &SeatHandle, snapshot: &Snapshot) -> Effect {
+        let complain = |words: String| Effect::Complain(words.into());
+        if snapshot.read_only {
+            return complain("nothing can be changed here: the dashboard was started with --read-only".to_owned());
+        }
+        let shown = crate::text::visible(seat.as_str());
+        let stopped = snapshot.stopped_seats.iter().any(|stopped| stopped.seat == *seat);
+        match (intent, stopped) {
+            (Intent::StopSeat, false) => Effect::Ask(Self::stop_seat(seat, snapshot)),
+            (Intent::StopSeat, true) => complain(format!("seat {shown} is stopped already; R releases it")),
+            (_, true) => Effect::Ask(Self::release_seat(seat)),
+            (_, false) => complain(format!("seat {shown} is not stopped: there is nothing to release")),
+        }
+    }
+
     /// Whether to stop a seat.
     pub fn stop_seat(seat: &SeatHandle, snapshot: &Snapshot) -> Self {
         let waiting = snapshot.approvals.iter().filter(|approval| approval.caller.seat() == Some(seat)).count();
@@ -19,8 +35,8 @@ impl Question {
         Self {
             title: format!("Stop seat {seat}?").into(),
             detail: format!(
-                "{queue}Every further call of this seat is refused until somebody releases it in the approvals or \
-                 sessions view."
+                "{queue}Every further call of this seat is refused until somebody releases it in the approvals, \
+                 sessions or seats view."
             )
             .into(),
             yes: Box::new(Effect::Send(Command::StopSeat(seat.clone()))),

@@ -66,14 +66,26 @@ pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
 
 /// Draws the line of views; the current one stands in brackets.
 pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View) {
+    let whole = views(draw, current, Names::All);
+    let fits = cells(&whole) <= line.width;
+    put_at(buf, line, 0, &if fits { whole } else { views(draw, current, Names::Current) });
+}
+
+/// Of which views the names are said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    All,
+    Current,
+}
+
+fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
     let waiting = waiting(draw.snapshot);
-    let narrow = line.width < 72;
     let mut spans: Spans = Vec::new();
     let style = |role| draw.theme.style(role);
     for view in View::ALL {
         let here = view == current;
-        let name = match (narrow, here) {
-            (true, false) => view.number().to_string(),
+        let name = match (names, here) {
+            (Names::Current, false) => view.number().to_string(),
             _ => format!("{} {}", view.number(), view.words()),
         };
         let role = if here { Role::Accent } else { Role::Dim };
@@ -85,7 +97,9 @@ pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View
         spans.push(((if here { "]" } else { " " }).to_owned(), style(role)));
         spans.push((" ".to_owned(), Style::new()));
     }
-    put_at(buf, line, 0, &spans);
+    // Blanks at the end are not worth a mark that something was cut.
+    while spans.pop_if(|(text, _)| text.trim().is_empty()).is_some() {}
+    spans
 }
 
 /// What must not be overlooked, in one line, or in two where the screen is high enough; nothing when there is nothing.

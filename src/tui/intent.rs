@@ -70,6 +70,8 @@ pub enum Intent {
     ToggleEnabled,
     /// Show the tools of the selected connection.
     ShowTools,
+    /// Show what a worker of the selected seat may hold.
+    ShowWorkerTools,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -159,6 +161,7 @@ impl Intent {
             Self::Restart => "restart",
             Self::ToggleEnabled => "toggle_enabled",
             Self::ShowTools => "show_tools",
+            Self::ShowWorkerTools => "show_worker_tools",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
@@ -269,6 +272,10 @@ pub struct Question {
 pub enum Target {
     /// The tools view, filtered to a connection.
     ToolsOf(crate::ids::ConnectionName),
+    /// The tools view, filtered to what a seat holds.
+    ToolsOfSeat(crate::ids::SeatHandle),
+    /// The tools view, filtered to what a worker of the seat may hold.
+    ToolsOfWorker(crate::ids::SeatHandle),
     /// The calls view with this call selected.
     Call(crate::ids::CallId),
 }

@@ -372,6 +372,7 @@ fn views_go_by_number() {
         ("4", View::Calls),
         ("5", View::Sessions),
         ("6", View::Log),
+        ("7", View::Seats),
         ("1", View::Servers),
     ] {
         screen.press(&[key]);
@@ -402,6 +403,41 @@ fn the_tools_of_a_server_are_one_key_away() {
     screen.press(&["t"]);
     assert_eq!(screen.ui.view(), View::Tools);
     assert!(screen.text().contains("server:filesystem"), "{}", screen.text());
+}
+
+#[test]
+fn what_a_seat_holds_is_one_key_away_and_nothing_of_it_moves_by_itself() {
+    let mut screen = Screen::new(SIZE, sample::calm());
+    screen.press(&["7", "down", "down", "down", "down"]);
+    assert_eq!((screen.ui.motion(&screen.snapshot), screen.wake_in()), (Motion::Minutes, None));
+    screen.press(&["t"]);
+    assert!(screen.text().contains("seat:release  7/7"), "{}", screen.text());
+    screen.press(&["7", "w"]);
+    let text = screen.text();
+    assert_eq!(screen.ui.view(), View::Tools);
+    assert!(text.contains("worker:release  5/7") && !text.contains("github_delete_branch"), "{text}");
+    screen.press(&["7"]);
+    let effects = screen.press(&["x"]);
+    assert_eq!(effects, [Effect::DropInput]);
+    assert!(screen.text().contains("Stop seat release?"), "{}", screen.text());
+}
+
+#[test]
+fn the_line_of_views_fits_whatever_waits() {
+    for (width, waiting) in [(120, 0), (80, 2), (80, 123), (79, 2), (60, 12), (40, 2)] {
+        for (number, view) in (1_u8..).zip(View::ALL) {
+            let mut snapshot = sample::calm();
+            snapshot.approvals = (0..waiting).map(|id| sample::approval(id + 1, "tavily_search", 4)).collect();
+            let mut screen = Screen::new((width, 24), snapshot);
+            screen.press(&[&number.to_string()]);
+            let picture = screen.text();
+            let line = picture.lines().nth(1).unwrap();
+            let current = line.split(['[', ']']).nth(1).unwrap_or_default();
+            assert!(current.contains(view.words()) && line.matches(']').count() == 1, "{width} {waiting}: {line:?}");
+            assert!((1..=7).all(|number| line.contains(&number.to_string())), "{width} {waiting}: {line:?}");
+            assert!(!line.contains('…'), "{width} {waiting}: {line:?}");
+        }
+    }
 }
 
 #[test]

@@ -143,6 +143,28 @@ fn a_session_whole() {
 }
 
 #[test]
+fn seats() {
+    check("seats", &sample::busy(), &["7", "down", "down", "down", "down"]);
+}
+
+#[test]
+fn a_seat_whole() {
+    let mut snapshot = sample::busy();
+    snapshot.stopped_seats = vec![StoppedSeat { seat: "release".into(), since: sample::ago(60), refused: 2 }];
+    check("seat", &snapshot, &["7", "down", "down", "down", "down", "enter"]);
+}
+
+#[test]
+fn a_unit() {
+    check("unit", &sample::calm(), &["7", "down", "down", "down", "enter"]);
+}
+
+#[test]
+fn what_a_worker_may_hold() {
+    check("tools-worker", &sample::calm(), &["7", "down", "down", "down", "down", "w"]);
+}
+
+#[test]
 fn no_sessions() {
     let mut snapshot = sample::calm();
     snapshot.sessions.clear();

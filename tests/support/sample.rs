@@ -1,5 +1,6 @@
 //! A company in every state that a screen has to show, built by hand.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,6 +10,8 @@ use crewlet_tui::engine::ring::Ring;
 use crewlet_tui::engine::snapshot::*;
 use crewlet_tui::engine::status::*;
 use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, FormId, SeatHandle, ServerName};
+use crewlet_tui::org::{Identity, Org, Profile, Seat, SeatKind, Unit, WorkerTemplate};
+use crewlet_tui::secret::Redactor;
 use crewlet_tui::tool::annotations::Parsed;
 use crewlet_tui::tool::classify::classify;
 use crewlet_tui::tool::delivery::delivery;
@@ -34,6 +37,7 @@ pub fn empty() -> Snapshot {
         config_file: "config.yaml".into(),
         read_only: false,
         seats: Vec::new(),
+        chart: Arc::default(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
@@ -64,6 +68,8 @@ pub fn busy() -> Snapshot {
         log: log(),
         listener: Some("127.0.0.1:7420".into()),
         sessions: sessions(),
+        seats: ["release", "alice", "ops"].map(SeatHandle::from).to_vec(),
+        chart: Arc::new(chart(&org())),
         ..empty()
     }
 }
@@ -82,6 +88,15 @@ pub fn hostile() -> Snapshot {
     let long = "漢字e\u{301}\u{1b}[2J\u{202e}👨‍👩‍👧‍👦".repeat(9);
     let session = Arc::make_mut(&mut snapshot.sessions[0]);
     (session.client, session.seat) = (long.as_str().into(), SeatHandle::from(long.as_str()));
+    let mut org = org();
+    for (n, unit) in org.units.iter_mut().enumerate() {
+        (unit.name, unit.parent) = (format!("{n}{long}").into(), (n > 0).then(|| format!("{}{long}", n - 1).into()));
+    }
+    for (n, seat) in org.seats.iter_mut().enumerate() {
+        (seat.name, seat.unit) = (long.as_str().into(), Some(format!("{}{long}", n % 3).into()));
+        seat.profile.goal = Some(long.as_str().into());
+    }
+    snapshot.chart = Arc::new(chart(&org));
     snapshot.company = "会社\u{202e}evil\u{1b}[31m 👨‍👩‍👧‍👦♻️1️⃣🇩🇪".into();
     let texts = ["漢字漢字漢字", "e\u{301}\u{302}\u{303}\u{304}", "مرحبا", "한국어", "👨‍👩‍👧‍👦", "\u{1b}[2J\u{7}\r\n\t", "x"];
     for (n, server) in snapshot.servers.iter_mut().enumerate() {
@@ -98,6 +113,53 @@ pub fn hostile() -> Snapshot {
     snapshot.notices.push(Notice { sequence: 9, at: NOW, level: LogLevel::Warn, text: texts.concat().into() });
     snapshot.audit = AuditHealth::Broken { reason: texts.concat().into() };
     snapshot
+}
+
+fn chart(org: &Org) -> Chart {
+    Chart::of(org, &Redactor::default(), &HashMap::<String, String>::new())
+}
+
+/// Units in units, agents and a human.
+fn org() -> Org {
+    let unit = |name: &str, parent: Option<&str>, lead: &str| Unit {
+        name: name.into(),
+        kind: "team".into(),
+        purpose: Some("Builds what customers use.".into()),
+        lead: Some(lead.into()),
+        goals: vec!["No release without notes".into()],
+        parent: parent.map(Into::into),
+        identities: vec![Identity { system: "tracker.project".into(), id: "BACK".into() }],
+        place: ConfigRef { file: "config.yaml".into(), line: 12 },
+    };
+    let seat =
+        |handle: &str, name: &str, unit: Option<&str>| Seat { unit: unit.map(Into::into), ..Seat::agent(handle, name) };
+    let mut founder = Seat { kind: SeatKind::Human, ..seat("founder", "Founder", None) };
+    founder.profile.email = Some("founder@acme.example".into());
+    founder.profile.availability = Some("weekdays, 9 to 17".into());
+    let mut release = seat("release", "Release Manager", Some("Delivery"));
+    release.profile = Profile {
+        goal: Some("Brings releases out, and nothing else.".into()),
+        responsibilities: vec!["tags and notes".into(), "branches of releases, until they are merged".into()],
+        manages: vec!["Alice".into()],
+        workers: vec![WorkerTemplate {
+            name: "scout".into(),
+            tools: vec!["git_log".into(), "github_delete_branch".into()],
+        }],
+        ..Profile::default()
+    };
+    Org {
+        seats: vec![
+            founder,
+            seat("ops", "Operations", Some("Engineering")),
+            release,
+            seat("alice", "Alice", Some("Delivery")),
+        ],
+        units: vec![
+            unit("Engineering", None, "Founder"),
+            unit("Delivery", Some("Engineering"), "Release Manager"),
+            unit("Sales", None, "Founder"),
+        ],
+    }
 }
 
 /// Three agents; [`calls`] are those of the first.

@@ -149,6 +149,7 @@ impl Core {
         if self.fixed.own.is_some() {
             self.replace_catalog();
         }
+        self.draw_chart();
         self.publish();
         while self.step().await {}
         self.end().await;
@@ -373,6 +374,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         config_file: config.source.file_name(),
         read_only: attendance == Attendance::ReadOnly,
         seats: config.org.agents().map(|seat| seat.handle.clone()).collect(),
+        chart: Arc::default(),
         servers: Vec::new(),
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),

@@ -4,13 +4,15 @@
 //! has to go down is waited for by its [`ConnectionEvent::Ended`](crate::engine::connection::ConnectionEvent), so
 //! that no two processes of one server run side by side.
 
+use std::sync::Arc;
+
 use super::Core;
 use crate::config::model::{ApprovalSettings, Config, PlacedDecision};
 use crate::engine::connection::Initially;
 use crate::engine::handle::Reload;
 use crate::engine::launch::Plan;
 use crate::engine::servers::{Adapted, After, Server};
-use crate::engine::snapshot::{ApprovalView, LogLevel, Withdrawal};
+use crate::engine::snapshot::{ApprovalView, Chart, LogLevel, Withdrawal};
 use crate::ids::ConnectionName;
 
 /// What a reload did, for people.
@@ -75,6 +77,7 @@ impl Core {
         }
         self.snapshot.company = config.company.clone();
         self.snapshot.seats = config.org.agents().map(|seat| seat.handle.clone()).collect();
+        self.draw_chart();
         let policy_before = self.outlets.settings.borrow().clone();
         summary.policy = !same_policy(&policy_before, &config.engine.approvals);
         self.settings_changed(config.engine.approvals.clone());
@@ -90,6 +93,13 @@ impl Core {
         self.settled = false;
         self.settle();
         summary
+    }
+
+    /// Makes the chart anew, once for each configuration.
+    pub(super) fn draw_chart(&mut self) {
+        let environment = self.fixed.launcher.environment.as_ref();
+        let chart = Chart::of(&self.config.org, &self.fixed.pipeline.redactor, environment);
+        self.snapshot.chart = Arc::new(chart);
     }
 
     fn adapt(&mut self, mut server: Server, plan: Plan, summary: &mut Summary) -> Server {

@@ -5,6 +5,7 @@
 
 mod approval;
 mod call;
+mod chart;
 mod form;
 mod server;
 mod session;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History, Known, Repeat, StoppedSeat, Tier};
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
+pub use chart::{Chart, ChartNode, ChartRow, SeatView, UnitView};
 pub use form::{FormCall, FormView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
@@ -37,6 +39,8 @@ pub struct Snapshot {
     pub read_only: bool,
     /// The seats that agents drive, in the order of the configuration.
     pub seats: Vec<SeatHandle>,
+    /// The company's chart, of the configuration that counts now.
+    pub chart: Arc<Chart>,
     /// Connections in the order of the configuration.
     pub servers: Vec<Arc<ServerView>>,
     /// The tools of all connections that have been listed.

@@ -163,6 +163,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         config_file: "config.yaml".into(),
         read_only: false,
         seats: vec!["release".into()],
+        chart: Arc::default(),
         servers: vec![Arc::new(server("github::release"))],
         catalog: Arc::new(Catalog::new(entries, Vec::new())),
         approvals: approvals.into_iter().map(Arc::new).collect(),

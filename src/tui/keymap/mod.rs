@@ -39,6 +39,8 @@ pub enum Context {
     Sessions,
     /// Our own diagnostics.
     Log,
+    /// The company's chart.
+    Seats,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -61,7 +63,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -72,6 +74,7 @@ impl Context {
         Self::Calls,
         Self::Sessions,
         Self::Log,
+        Self::Seats,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
@@ -96,6 +99,7 @@ impl Context {
             Self::Calls => "Calls",
             Self::Sessions => "Sessions",
             Self::Log => "Log",
+            Self::Seats => "Seats",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
@@ -118,7 +122,8 @@ impl Context {
             | Self::Grants
             | Self::Calls
             | Self::Sessions
-            | Self::Log => Some(Self::List),
+            | Self::Log
+            | Self::Seats => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

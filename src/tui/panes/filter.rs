@@ -91,7 +91,7 @@ impl Filter {
         let words = self.text.split_whitespace().map(str::to_lowercase);
         words
             .map(|word| match word.split_once(':') {
-                Some((key @ ("class" | "server" | "hint" | "phase"), value)) => {
+                Some((key @ ("class" | "server" | "seat" | "worker" | "hint" | "phase"), value)) => {
                     Term::Pair(key.to_owned(), value.to_owned())
                 }
                 _ => Term::Word(word),

@@ -3,9 +3,11 @@
 pub mod approvals;
 pub mod calls;
 pub mod connect;
+mod facts;
 mod feed;
 mod filter;
 pub mod log;
+pub mod seats;
 pub mod servers;
 pub mod sessions;
 pub mod stderr;
@@ -16,6 +18,7 @@ pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
 pub use connect::Connect;
 pub use log::LogPane;
+pub use seats::SeatsPane;
 pub use servers::ServersPane;
 pub use sessions::SessionsPane;
 pub use stderr::StderrPane;
@@ -39,11 +42,14 @@ pub enum View {
     Sessions,
     /// Our own diagnostics.
     Log,
+    /// The company's chart.
+    Seats,
 }
 
 impl View {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 6] = [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log];
+    pub const ALL: [Self; 7] =
+        [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log, Self::Seats];
 
     /// The number that opens it.
     pub const fn number(self) -> u8 {
@@ -54,6 +60,7 @@ impl View {
             Self::Calls => 4,
             Self::Sessions => 5,
             Self::Log => 6,
+            Self::Seats => 7,
         }
     }
 
@@ -71,11 +78,12 @@ impl View {
             Self::Calls => "Calls",
             Self::Sessions => "Sessions",
             Self::Log => "Log",
+            Self::Seats => "Seats",
         }
     }
 }
 
-/// A pane that can have the focus. The last three fill their view and divide it themselves.
+/// A pane that can have the focus. The last ones fill their view and divide it themselves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum PaneId {
     /// The list of servers.
@@ -94,6 +102,8 @@ pub enum PaneId {
     Sessions,
     /// Our own diagnostics.
     Log,
+    /// The company's chart.
+    Seats,
 }
 
 impl PaneId {
@@ -108,6 +118,7 @@ impl PaneId {
             Self::Calls => Context::Calls,
             Self::Sessions => Context::Sessions,
             Self::Log => Context::Log,
+            Self::Seats => Context::Seats,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, LogPane, PaneId, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+    ApprovalsPane, CallsPane, LogPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
 };
 
 /// See the module.
@@ -30,6 +30,7 @@ pub struct Panes {
     calls: CallsPane,
     sessions: SessionsPane,
     log: LogPane,
+    seats: SeatsPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +53,7 @@ impl Panes {
             calls: CallsPane::default(),
             sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
+            seats: SeatsPane::new(zone.clone()),
         }
     }
 
@@ -73,6 +75,7 @@ impl Panes {
             (View::Calls, _) => PaneId::Calls,
             (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
+            (View::Seats, _) => PaneId::Seats,
         }
     }
 
@@ -86,6 +89,7 @@ impl Panes {
             View::Calls => self.calls.to_list(),
             View::Sessions => self.sessions.to_list(),
             View::Log => {}
+            View::Seats => self.seats.to_list(),
         }
     }
 
@@ -95,6 +99,7 @@ impl Panes {
             PaneId::Tools => self.tools.way_back(),
             PaneId::Calls => self.calls.way_back(),
             PaneId::Sessions => self.sessions.way_back(),
+            PaneId::Seats => self.seats.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
@@ -108,7 +113,15 @@ impl Panes {
         match target {
             Target::ToolsOf(connection) => {
                 self.show(View::Tools);
-                self.tools.show_tools_of(connection);
+                self.tools.show_only("server", connection.as_str());
+            }
+            Target::ToolsOfSeat(seat) => {
+                self.show(View::Tools);
+                self.tools.show_only("seat", seat.as_str());
+            }
+            Target::ToolsOfWorker(seat) => {
+                self.show(View::Tools);
+                self.tools.show_only("worker", seat.as_str());
             }
             Target::Call(call) => {
                 self.show(View::Calls);
@@ -134,6 +147,7 @@ impl Panes {
             View::Calls => self.calls.layout(body, snapshot),
             View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
+            View::Seats => self.seats.layout(body, snapshot),
         }
     }
 
@@ -146,6 +160,7 @@ impl Panes {
             PaneId::Calls => self.calls.apply(intent, snapshot),
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
+            PaneId::Seats => self.seats.apply(intent, snapshot),
         }
     }
 
@@ -158,6 +173,7 @@ impl Panes {
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
+            PaneId::Seats => false,
         }
     }
 
@@ -170,6 +186,7 @@ impl Panes {
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
+            PaneId::Seats => {}
         }
         Vec::new()
     }
@@ -183,6 +200,7 @@ impl Panes {
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
+            PaneId::Seats => {}
         }
     }
 
@@ -222,6 +240,7 @@ impl Panes {
             View::Calls => self.calls.render(buf, draw),
             View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
+            View::Seats => self.seats.render(buf, draw),
         }
     }
 
@@ -235,7 +254,8 @@ impl Panes {
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
-            View::Tools => false,
+            // Times of day only.
+            View::Tools | View::Seats => false,
         };
         if moves { Motion::Seconds } else { Motion::Minutes }
     }

@@ -319,6 +319,7 @@ fn passes(call: &CallView, terms: &[Term]) -> bool {
         Term::Pair(key, value) => match key.as_str() {
             "class" => call.class.map(EffectClass::as_str).is_some_and(|class| class.starts_with(value.as_str())),
             "server" => call.connection.as_ref().is_some_and(|name| name.as_str().to_lowercase().starts_with(value)),
+            "seat" => call.caller.seat().is_some_and(|seat| seat.as_str().starts_with(value)),
             "phase" => call.phase.word().starts_with(value.as_str()),
             _ => true,
         },

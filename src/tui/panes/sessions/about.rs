@@ -8,18 +8,17 @@ use crate::clock::Precision;
 use crate::engine::snapshot::{CallView, Caller, SessionView, Snapshot, StoppedSeat};
 use crate::engine::status::Era;
 use crate::tui::format::plural;
+use crate::tui::panes::facts::Facts;
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
 use crate::tui::widgets::detail::Section;
-use crate::tui::widgets::paint::{Row, Span, took, wrap};
+use crate::tui::widgets::paint::{Row, Span, took};
 
-/// Cells of the column of labels.
-const LABEL: usize = 10;
 /// Calls that are listed; the calls view has them all.
 const MOST: usize = 200;
 
 /// The client's own words, or that it gave none.
-pub(super) fn client(session: &SessionView) -> &str {
+pub(in crate::tui::panes) fn client(session: &SessionView) -> &str {
     if session.client.trim().is_empty() { "(no name)" } else { &session.client }
 }
 
@@ -45,7 +44,7 @@ fn is_by(session: &SessionView, caller: &Caller) -> bool {
 
 /// The sections of a session's detail for rows of `width` cells.
 pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZone, width: usize) -> Vec<Section> {
-    let mut facts = Facts { rows: Vec::new(), width };
+    let mut facts = Facts::new(width);
     let text = |text: &str| Span::new(Role::Text, text);
     let at = |at: crate::clock::Timestamp| text(&at.time_of_day(zone, Precision::Seconds));
     facts.add("client", &[text(client(session))]);
@@ -71,13 +70,14 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
 
 /// The sections for a stopped seat without a session.
 pub(super) fn seat(stopped: &StoppedSeat, zone: &TimeZone, width: usize) -> Vec<Section> {
-    let mut facts = Facts { rows: Vec::new(), width };
+    let mut facts = Facts::new(width);
     facts.add("seat", &[Span::new(Role::Text, stopped.seat.as_str())]);
     facts.add("", &halted(stopped, zone));
     vec![Section::Rows(facts.rows)]
 }
 
-fn halted(stopped: &StoppedSeat, zone: &TimeZone) -> [Span; 2] {
+/// That a seat is stopped, in words.
+pub(in crate::tui::panes) fn halted(stopped: &StoppedSeat, zone: &TimeZone) -> [Span; 2] {
     let since = stopped.since.time_of_day(zone, Precision::Minutes);
     let refused = plural(usize::try_from(stopped.refused).unwrap_or(usize::MAX), "call");
     let words = format!(" since {since}, {refused} refused; R releases it");
@@ -105,19 +105,4 @@ fn line(call: &CallView, zone: &TimeZone) -> Row {
         Span::new(Role::Dim, &format!("  {elapsed:>7}  ")),
         Span::new(Role::Text, &call.name),
     ]
-}
-
-struct Facts {
-    rows: Vec<Row>,
-    width: usize,
-}
-
-impl Facts {
-    fn add(&mut self, label: &str, spans: &[Span]) {
-        for (index, mut row) in wrap(spans, self.width.saturating_sub(LABEL).max(1)).into_iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            row.insert(0, Span::new(Role::Dim, &format!("{label:<LABEL$}")));
-            self.rows.push(row);
-        }
-    }
 }

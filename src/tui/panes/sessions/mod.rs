@@ -3,7 +3,7 @@
 //!
 //! Stopping and releasing are about the seat, ask first, and are done by the engine; nothing is predicted here.
 
-mod about;
+pub(super) mod about;
 #[cfg(test)]
 mod tests;
 
@@ -128,18 +128,7 @@ impl SessionsPane {
     }
 
     fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
-        let complain = |words: String| Some(Effect::Complain(words.into()));
-        let seat = self.pick.id()?.seat();
-        if snapshot.read_only {
-            return complain("nothing can be changed here: the dashboard was started with --read-only".to_owned());
-        }
-        let shown = crate::text::visible(seat.as_str());
-        match (intent, stopped(snapshot, seat)) {
-            (Intent::StopSeat, None) => Some(Effect::Ask(Question::stop_seat(seat, snapshot))),
-            (Intent::StopSeat, Some(_)) => complain(format!("seat {shown} is stopped already; R releases it")),
-            (_, Some(_)) => Some(Effect::Ask(Question::release_seat(seat))),
-            (_, None) => complain(format!("seat {shown} is not stopped: there is nothing to release")),
-        }
+        Some(Question::about_seat(intent, self.pick.id()?.seat(), snapshot))
     }
 
     /// Whether a text field has the keys: never.
@@ -225,7 +214,7 @@ impl SessionsPane {
 }
 
 /// The mark of a seat that a person stopped.
-fn stopped<'s>(snapshot: &'s Snapshot, seat: &SeatHandle) -> Option<&'s StoppedSeat> {
+pub(super) fn stopped<'s>(snapshot: &'s Snapshot, seat: &SeatHandle) -> Option<&'s StoppedSeat> {
     snapshot.stopped_seats.iter().find(|stopped| stopped.seat == *seat)
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::Precision;
 use crate::engine::snapshot::ToolChangeKind;
-use crate::ids::ConnectionName;
+use crate::ids::{ConnectionName, SeatHandle};
 use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected, ToolKey};
 use crate::tui::Draw;
 use crate::tui::panes::filter::Term;
@@ -56,7 +56,7 @@ impl Item {
 }
 
 /// What passes the filter: tools in the catalogue's order, then what was rejected.
-pub(super) fn items(catalog: &Catalog, terms: &[Term]) -> Vec<Item> {
+pub(super) fn items(catalog: &Catalog, seats: &[SeatHandle], terms: &[Term]) -> Vec<Item> {
     // A name that is complete means that server; one that is being typed means all that begin so.
     let exact = |value: &str| catalog.entries().iter().any(|entry| is_of(entry, value));
     let exact: Vec<bool> =
@@ -64,6 +64,8 @@ pub(super) fn items(catalog: &Catalog, terms: &[Term]) -> Vec<Item> {
     let tools = catalog.entries().iter().filter(|entry| {
         terms.iter().zip(&exact).all(|(term, exact)| match term {
             Term::Pair(key, value) if key == "server" && *exact => is_of(entry, value),
+            Term::Pair(key, value) if key == "seat" => holds((catalog, seats), value, entry),
+            Term::Pair(key, value) if key == "worker" => !entry.worker.writes && holds((catalog, seats), value, entry),
             term => tool_passes(entry, term),
         })
     });
@@ -76,6 +78,17 @@ fn is_of(entry: &Entry, value: &str) -> bool {
     entry.server.as_str().eq_ignore_ascii_case(value) || entry.connection.as_str().eq_ignore_ascii_case(value)
 }
 
+/// Whether a seat of this handle, or one whose handle begins so while it is being typed, holds the tool: its own, or a
+/// shared one that none of its own hides.
+fn holds((catalog, seats): (&Catalog, &[SeatHandle]), value: &str, entry: &Entry) -> bool {
+    let exact = seats.iter().find(|seat| seat.as_str() == value);
+    let sees = |seat: &SeatHandle| catalog.is_visible(Some(seat), entry);
+    match exact {
+        Some(seat) => sees(seat),
+        None => value.is_empty() || seats.iter().any(|seat| seat.as_str().starts_with(value) && sees(seat)),
+    }
+}
+
 fn tool_passes(entry: &Entry, term: &Term) -> bool {
     match term {
         Term::Pair(key, value) => match key.as_str() {
@@ -83,8 +96,6 @@ fn tool_passes(entry: &Entry, term: &Term) -> bool {
             "server" => [entry.server.as_str(), entry.connection.as_str()]
                 .iter()
                 .any(|name| name.to_lowercase().starts_with(value.as_str())),
-            // What a seat sees may be shared; this asks whose it is.
-            "seat" => value.is_empty() || entry.seat.as_ref().is_some_and(|seat| seat.as_str().starts_with(value)),
             "hint" => hint_passes(entry, value),
             _ => true,
         },

@@ -18,7 +18,6 @@ use super::filter::Filter;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
 use crate::engine::gate::PolicyAnswer;
 use crate::engine::snapshot::{Snapshot, ToolChange, ToolChangeKind};
-use crate::ids::ConnectionName;
 use crate::tool::{Catalog, Entry};
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
@@ -100,7 +99,7 @@ impl ToolsPane {
             .as_ref()
             .is_some_and(|(catalog, filter)| Arc::ptr_eq(catalog, &snapshot.catalog) && filter == self.filter.text());
         if !current {
-            self.rows = listing::items(&snapshot.catalog, &self.filter.terms());
+            self.rows = listing::items(&snapshot.catalog, &snapshot.seats, &self.filter.terms());
             self.listed = Some((snapshot.catalog.clone(), self.filter.text().to_owned()));
         }
         let used = 1 + usize::from(self.filter.typing());
@@ -109,11 +108,11 @@ impl ToolsPane {
         self.describe(snapshot);
     }
 
-    /// Shows the tools of one connection.
-    pub fn show_tools_of(&mut self, connection: &ConnectionName) {
+    /// Shows the tools that pass one `key:value` term.
+    pub fn show_only(&mut self, key: &str, value: &str) {
         self.filter.keep();
         self.filter.clear();
-        self.filter.set("server", Some(connection.as_str()));
+        self.filter.set(key, Some(value));
         self.focus = Focus::List;
     }
 
@@ -285,7 +284,10 @@ impl ToolsPane {
                     "They are listed as soon as a server is ready; the servers view says what each is doing.",
                 ]
             } else {
-                &["No tool passes the filter.", "Words, class:destructive, server:name, hint:unknown. Esc clears it."]
+                &[
+                    "No tool passes the filter.",
+                    "Words, class:destructive, server:name, seat:handle, worker:handle, hint:unknown. Esc clears it.",
+                ]
             };
             return empty(buf, inside, texts, draw);
         }

@@ -10,7 +10,7 @@ use super::*;
 use crate::config::model::PolicyDecision;
 use crate::engine::snapshot::DiffLine;
 use crate::engine::status::ConnectionStatus;
-use crate::ids::ServerName;
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::tool::annotations::Parsed;
 use crate::tool::{Annotations, Hint, HintName, Hints, Rejected};
 use crate::tui::card::fixtures::{
@@ -49,6 +49,45 @@ fn shown(pane: &mut ToolsPane, snapshot: &Snapshot, (width, height): (u16, u16))
     drawing(snapshot, |draw| pane.render(&mut buf, draw));
     assert_clean(&buf);
     screen_text(&buf)
+}
+
+/// What passes a `key:value` term in a company of two agents' seats, one of which has a tool of its own that hides the
+/// shared one of that name.
+fn held(key: &str, value: &str) -> Vec<String> {
+    let of = |seat: Option<&str>, raw: &str, hints| Entry {
+        connection: ConnectionName::from(if seat.is_some() { "git::ops" } else { "shared" }),
+        seat: seat.map(SeatHandle::from),
+        name: raw.into(),
+        exposed: raw.into(),
+        ..entry("git", raw, hints)
+    };
+    let (read, destructive) = ([Hint::Yes; 4], [Hint::No, Hint::Yes, Hint::No, Hint::Yes]);
+    let tools = [of(None, "log", read), of(None, "wipe", destructive), of(Some("ops"), "log", read)];
+    let mut all = snapshot(Vec::new());
+    all.seats = vec!["ops".into(), "opsy".into()];
+    all.catalog = Arc::new(Catalog::new(tools.into_iter().map(Arc::new).collect(), Vec::new()));
+    let mut pane = ToolsPane::default();
+    pane.show_only(key, value);
+    pane.layout(screen(120, 40), &all);
+    let tool = |item: &Item| match item {
+        Item::Tool(entry) => format!("{} {}", entry.connection, entry.name),
+        Item::Rejected(_) => "rejected".to_owned(),
+    };
+    pane.rows.iter().map(tool).collect()
+}
+
+#[test]
+fn the_tools_of_a_seat_are_its_own_and_the_shared_ones_that_none_of_those_hides() {
+    assert_eq!(held("seat", "ops"), ["shared wipe", "git::ops log"]);
+    assert_eq!(held("seat", "opsy"), ["shared log", "shared wipe"]);
+    assert_eq!(held("seat", "op"), ["shared log", "shared wipe", "git::ops log"], "while it is being typed");
+    assert_eq!(held("seat", "nobody"), Vec::<String>::new());
+}
+
+#[test]
+fn a_worker_is_shown_only_what_it_may_hold() {
+    assert_eq!(held("worker", "ops"), ["git::ops log"]);
+    assert_eq!(held("worker", "opsy"), ["shared log"]);
 }
 
 fn filtered(filter: &str) -> Vec<String> {
@@ -105,7 +144,7 @@ fn keys_step_through_classes_and_servers() {
         "",
     ];
     assert_eq!(seen, expected);
-    pane.show_tools_of(&ConnectionName::from("notes::release"));
+    pane.show_only("server", "notes::release");
     pane.layout(screen(120, 40), &all);
     assert_eq!(pane.rows.len(), 2);
 }

@@ -1,0 +1,282 @@
+//! The seats view: the company's chart as a tree, and everything about the selected seat or unit.
+//!
+//! What is declared comes with the chart; what is so now (connections, sessions, stops) from the rest of the snapshot.
+//! Stopping and releasing ask first and are done by the engine; nothing is predicted here.
+
+mod about;
+mod held;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::sessions::stopped;
+use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, Snapshot, UnitView};
+use crate::ids::SeatHandle;
+use crate::org::SeatKind;
+use crate::tui::Draw;
+use crate::tui::format::plural;
+use crate::tui::intent::{Effect, Intent, Question, Target};
+use crate::tui::theme::Role;
+use crate::tui::widgets::border::inner;
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::detail::Detail;
+use crate::tui::widgets::paint::{Row, Span};
+use crate::tui::widgets::table::{Align, Column, Selection, Width};
+use held::Holdings;
+
+const COLUMNS: [Column; 5] = [
+    Column::grows("unit or seat", 12),
+    Column::stays("who", 5),
+    // Never goes: it is what the view is looked at for.
+    Column { title: "now", width: Width::Cells(9), align: Align::Left, rank: 0 },
+    Column::number("servers", 7),
+    Column::number("tools", 5),
+];
+/// Levels that move a row to the right; deeper ones stand below each other.
+const LEVELS: usize = 6;
+
+/// What a row is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum RowId {
+    /// A unit by its id.
+    Unit(Arc<str>),
+    /// A seat.
+    Seat(SeatHandle),
+}
+
+impl RowId {
+    fn of(row: &ChartRow) -> Self {
+        match &row.node {
+            ChartNode::Unit(unit) => Self::Unit(unit.id.clone()),
+            ChartNode::Seat(seat) => Self::Seat(seat.handle.clone()),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct SeatsPane {
+    area: Rect,
+    split: Split,
+    focus: Focus,
+    zone: TimeZone,
+    pick: Selection<RowId>,
+    detail: Detail,
+    /// What the detail is about.
+    made: Option<RowId>,
+    holdings: Holdings,
+}
+
+impl SeatsPane {
+    /// Nothing selected yet; times are shown in this zone.
+    pub fn new(zone: TimeZone) -> Self {
+        Self {
+            area: Rect::ZERO,
+            split: Split::default(),
+            focus: Focus::List,
+            zone,
+            pick: Selection::default(),
+            detail: Detail::default(),
+            made: None,
+            holdings: Holdings::default(),
+        }
+    }
+
+    /// Fits the pane to its area and the snapshot.
+    pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
+        let rows = ids(snapshot);
+        if rows.is_empty() {
+            self.focus = Focus::List;
+        }
+        self.holdings.follow(snapshot);
+        (self.area, self.split) = (area, Split::of(area, self.focus));
+        let list = Split::of(area, Focus::List).list;
+        self.pick.layout(&rows, to_cells(usize::from(inner(list).height).saturating_sub(1)));
+        self.describe(snapshot);
+    }
+
+    /// Acts on what the person means.
+    pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match intent {
+            Intent::StopSeat | Intent::ReleaseSeat | Intent::ShowTools | Intent::ShowWorkerTools => {
+                effects.extend(self.act(intent, snapshot));
+            }
+            _ if switches(intent) => self.focus = self.focus.other(),
+            Intent::Open => self.focus = Focus::Detail,
+            Intent::Back => self.focus = Focus::List,
+            _ if self.focus == Focus::Detail => self.detail.apply(intent),
+            _ => _ = self.pick.apply(intent, &ids(snapshot)),
+        }
+        self.layout(self.area, snapshot);
+        effects
+    }
+
+    /// Gives the keys to the list.
+    pub const fn to_list(&mut self) {
+        self.focus = Focus::List;
+    }
+
+    /// What Esc does, in a word, while the detail has the keys.
+    pub const fn way_back(&self) -> Option<&'static str> {
+        match self.focus {
+            Focus::List => None,
+            Focus::Detail => Some("list"),
+        }
+    }
+
+    /// What a key about a seat comes to.
+    fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
+        let complain = |words: String| Some(Effect::Complain(words.into()));
+        let seat = match selected(self.pick.id()?, snapshot)? {
+            ChartNode::Seat(seat) => seat,
+            ChartNode::Unit(unit) => return complain(format!("{} is a unit: go to one of its seats", unit.unit.name)),
+        };
+        if seat.kind == SeatKind::Human {
+            return complain(format!("{} is a human: there are no tools and nothing to stop", seat.name));
+        }
+        Some(match intent {
+            Intent::ShowTools => Effect::Show(Target::ToolsOfSeat(seat.handle.clone())),
+            Intent::ShowWorkerTools => Effect::Show(Target::ToolsOfWorker(seat.handle.clone())),
+            intent => Question::about_seat(intent, &seat.handle, snapshot),
+        })
+    }
+
+    /// Draws the pane.
+    pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
+        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+    }
+
+    fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.list.is_empty() {
+            return;
+        }
+        let chart = &draw.snapshot.chart;
+        let mut count = Row::new();
+        if !draw.snapshot.stopped_seats.is_empty() {
+            let words = format!("{} stopped  ", plural(draw.snapshot.stopped_seats.len(), "seat"));
+            count.push(Span::new(Role::Warning, &words));
+        }
+        count.push(Span::new(Role::Dim, &chart.seats().count().to_string()));
+        let inside = frame(buf, self.split.list, (title("Seats", draw), count), draw);
+        if chart.rows.is_empty() {
+            return empty(buf, inside, &["The configuration has not been read yet."], draw);
+        }
+        let visible = chart.rows.get(self.pick.visible()).unwrap_or_default();
+        let lines: Vec<Line> = visible
+            .iter()
+            .map(|row| Line { cells: self.cells(row, draw), selected: self.pick.id() == Some(&RowId::of(row)) })
+            .collect();
+        table(buf, inside, (&COLUMNS, &lines), draw);
+    }
+
+    fn cells(&self, row: &ChartRow, draw: &Draw<'_>) -> Vec<Row> {
+        let indent = Span::gap(2 * row.depth.min(LEVELS));
+        match &row.node {
+            ChartNode::Unit(unit) => unit_cells(unit, indent),
+            ChartNode::Seat(seat) => self.seat_cells(seat, indent, draw),
+        }
+    }
+
+    fn seat_cells(&self, seat: &SeatView, indent: Span, draw: &Draw<'_>) -> Vec<Row> {
+        let name = vec![indent, Span::new(Role::Text, &seat.name), Span::new(Role::Dim, &format!("  {}", seat.handle))];
+        if seat.kind == SeatKind::Human {
+            return vec![name, vec![Span::new(Role::Dim, "human")]];
+        }
+        let number = |text: &str| vec![Span::new(Role::Dim, text)];
+        let all = connections(&seat.handle, draw.snapshot).count();
+        let ready = connections(&seat.handle, draw.snapshot).filter(|server| server.status.is_ready()).count();
+        let tools = self.holdings.get(&seat.handle).map_or(0, |held| held.tools());
+        vec![
+            name,
+            vec![Span::new(Role::Text, "agent")],
+            vec![now(seat, draw.snapshot)],
+            number(&format!("{ready}/{all}")),
+            number(&tools.to_string()),
+        ]
+    }
+
+    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
+        if self.split.detail.is_empty() {
+            return;
+        }
+        let name = match self.made.as_ref().and_then(|id| selected(id, draw.snapshot)) {
+            Some(ChartNode::Seat(seat)) => format!("seat {}", seat.handle),
+            Some(ChartNode::Unit(unit)) => format!("unit {}", unit.unit.name),
+            None => "Seat".to_owned(),
+        };
+        let right = vec![Span::new(Role::Dim, &self.detail.position())];
+        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
+        if self.made.is_none() {
+            return empty(buf, inside, &["Nothing is selected."], draw);
+        }
+        self.detail.render(buf, inside, draw);
+    }
+
+    fn describe(&mut self, snapshot: &Snapshot) {
+        let place = Split::of(self.area, Focus::Detail);
+        let width = place.detail_width();
+        self.detail.resize(usize::from(inner(place.detail).height));
+        if self.made.as_ref() != self.pick.id() {
+            self.detail.rewind();
+        }
+        self.made = self.pick.id().cloned();
+        let sections = match self.made.as_ref().and_then(|id| selected(id, snapshot)) {
+            Some(ChartNode::Unit(unit)) => about::unit(unit, width),
+            Some(ChartNode::Seat(seat)) => {
+                let held = self.holdings.get(&seat.handle).map(AsRef::as_ref);
+                about::seat(seat, held, (snapshot, &self.zone), width)
+            }
+            None => Vec::new(),
+        };
+        self.detail.fill(sections, width);
+    }
+}
+
+fn ids(snapshot: &Snapshot) -> Vec<RowId> {
+    snapshot.chart.rows.iter().map(RowId::of).collect()
+}
+
+fn selected<'s>(id: &RowId, snapshot: &'s Snapshot) -> Option<&'s ChartNode> {
+    snapshot.chart.rows.iter().find(|row| RowId::of(row) == *id).map(|row| &row.node)
+}
+
+/// The connections that a seat calls by: its own, and those that all agents' seats share.
+fn connections<'s>(seat: &SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s ServerView> {
+    let seat = seat.clone();
+    let of_seat = move |server: &&Arc<ServerView>| server.seat.as_ref().is_none_or(|owner| *owner == seat);
+    snapshot.servers.iter().filter(of_seat).map(AsRef::as_ref)
+}
+
+/// How many questions of a seat wait for a person.
+fn waiting(seat: &SeatHandle, snapshot: &Snapshot) -> usize {
+    snapshot.approvals.iter().filter(|question| question.caller.seat() == Some(seat)).count()
+}
+
+/// What matters most about a seat, in a word.
+fn now(seat: &SeatView, snapshot: &Snapshot) -> Span {
+    if stopped(snapshot, &seat.handle).is_some() {
+        return Span::new(Role::Warning, "STOPPED");
+    }
+    match waiting(&seat.handle, snapshot) {
+        0 => {}
+        waiting => return Span::new(Role::Alert, &format!("⚑{waiting} waits")),
+    }
+    match snapshot.sessions.iter().filter(|session| session.seat == seat.handle).count() {
+        0 => Span::new(Role::Dim, "–"),
+        1 => Span::new(Role::Ready, "connected"),
+        more => Span::new(Role::Ready, &format!("{more} agents")),
+    }
+}
+
+fn unit_cells(view: &UnitView, indent: Span) -> Vec<Row> {
+    let name = Span::new(Role::Title, &view.unit.name);
+    vec![vec![indent, name, Span::new(Role::Dim, &format!("  {}", view.unit.kind))]]
+}
