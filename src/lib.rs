@@ -12,7 +12,7 @@
 //! | [`org`] | units, seats and the credentials they declare |
 //! | [`tool`] | hints, classes, questions about tools, catalog, arguments, results: pure |
 //! | [`engine`] | connections, gate, approvals, calls, servers' questions, audit, and the snapshot that everybody reads |
-//! | [`surface`] | what agents reach over HTTP: sessions, tokens, tools as they are offered |
+//! | [`surface`] | what agents reach over HTTP: sessions, tokens, tools, resources and prompts as they are offered |
 //! | [`tui`] | the screen |
 //! | [`howto`] | lines to paste for connecting an agent: pure, for screen and shell |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |

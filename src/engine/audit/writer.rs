@@ -217,6 +217,8 @@ impl Writer {
             (Kind::Received | Kind::Asked | Kind::Dispatched, _) | (Kind::Decided, Some(Decision::Approved)) => {
                 self.open.insert(call.clone());
             }
+            // What a server asks during a call says nothing about where the call stands.
+            (Kind::Elicited | Kind::Answered, _) => {}
             _ => {
                 self.open.remove(call);
             }

@@ -9,9 +9,10 @@ use super::ask::RULES_CHANGED;
 use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, trail};
+use crate::engine::LARGE;
 use crate::engine::audit::{Decision, Durability, Outcome};
 use crate::engine::connection::progress::Waiter;
-use crate::engine::connection::{CallFailure, Reply};
+use crate::engine::connection::{CallFailure, Connection, Reply};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
 use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
@@ -19,9 +20,6 @@ use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::annotations::Hint;
 use crate::tool::output::{self, CallOutput, OutputNote};
 use crate::tool::{EffectClass, Entry};
-
-/// Results from this size on are cleaned on a thread of their own, in bytes.
-const LARGE: usize = 128 << 10;
 
 impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
@@ -109,7 +107,8 @@ impl Run {
             return Sent::Over(CallPhase::Refused { reason }, None);
         }
         let first = self.dispatch(dispatch, entry, None).await;
-        let harmless = by_policy && (read || entry.hints.effective.idempotent == Hint::Yes);
+        // What went on with answers is another request than the first: it is not begun again by itself.
+        let harmless = by_policy && !self.went_on && (read || entry.hints.effective.idempotent == Hint::Yes);
         if !(harmless && matches!(first, Err(CallFailure::Lost(_) | CallFailure::NotSent(_)))) {
             return self.finish(first).await;
         }
@@ -152,7 +151,7 @@ impl Run {
         overtaken.then(|| "the rules changed before it was sent".into())
     }
 
-    pub(super) fn waiter(&self) -> Waiter {
+    fn waiter(&self) -> Waiter {
         Waiter { cancel: self.request.cancel.clone(), hearing: Some(self.hold.hearing().clone()) }
     }
 
@@ -172,10 +171,15 @@ impl Run {
         let Some(connection) = link.and_then(|link| link.connection) else {
             return Err(CallFailure::NotRunning("its connection is gone".into()));
         };
+        let answer = self.timed(&connection, dispatch).await;
+        self.go_on(answer, (entry, asked), &connection).await
+    }
+
+    /// Sends a request; the time until its answer is the server's.
+    pub(super) async fn timed(&mut self, connection: &Connection, dispatch: Dispatch) -> Result<Reply, CallFailure> {
         let sent = Instant::now();
         let answer = connection.call(dispatch, self.waiter()).await;
-        let answer = self.go_on(answer, (entry, asked), &connection).await;
-        self.view.ran = Some(sent.elapsed());
+        self.view.ran = Some(self.view.ran.unwrap_or_default() + sent.elapsed());
         answer
     }
 
