@@ -153,7 +153,7 @@ fn a_change_of_one_connection_leaves_the_entries_of_the_others_and_shares_what_i
 #[test]
 fn a_reference_means_its_entry_whatever_others_call_theirs() {
     let slashed = source("b", &[json!({"name": "a/x"}), json!({"name": "x"})]);
-    let sources = [source("a", &[json!({"name": "x"})]), slashed, own("c", "alice", &["b/x"])];
+    let sources = [source("a", &[json!({"name": "x"})]), slashed, own("c", "alice", &["b/z"])];
     let (catalog, _) = Catalog::place(&sources, &Names::default());
     assert_eq!(catalog.entries().len(), 4);
     for entry in catalog.entries() {
