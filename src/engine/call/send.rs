@@ -214,8 +214,8 @@ impl Run {
         };
         let record = trail::finished(self, outcome, &phase);
         self.records.push(record);
-        // It has run; a failure to write its end shows in the writer's health.
-        let _ = self.write(Durability::Written).await;
+        // It has run and nobody waits for the record of its end.
+        self.pipeline.audit.append_later(std::mem::take(&mut self.records)).await;
         Sent::Over(phase, output)
     }
 
