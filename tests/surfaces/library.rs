@@ -323,7 +323,7 @@ async fn a_read_that_finds_no_place_leaves_its_record() {
     wait(|| asked(&bench.server, "resources/read") == 32).await;
     let (_, text) = error(&agent, "resources/read", params).await;
     assert!(text.contains("32 requests of this seat are being answered"), "{text}");
-    assert!(bench.reasons(Kind::Refused).iter().any(|reason| *reason == text), "the trail says so");
+    assert!(bench.reasons(Kind::Refused).contains(&text), "the trail says so");
     reads.iter().for_each(tokio::task::JoinHandle::abort);
     bench.stop().await;
 }
