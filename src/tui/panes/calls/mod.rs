@@ -197,7 +197,7 @@ impl CallsPane {
         let call = snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected);
         let complaint = match (&call.caller, call.phase.is_over()) {
             (_, true) => "this call is over: there is nothing to give up",
-            (Caller::Seat { .. }, _) => "only calls of your own can be given up",
+            (Caller::Seat { .. } | Caller::Operator { .. }, _) => "only calls of your own can be given up",
             (Caller::Console, false) => return vec![Effect::Send(Command::Cancel(call.id.clone()))],
         };
         vec![Effect::Complain(complaint.into())]
