@@ -12,7 +12,7 @@
 //! | [`org`] | units, seats and the credentials they declare |
 //! | [`tool`] | hints, classes, questions about tools, catalog, arguments, results: pure |
 //! | [`engine`] | connections, gate, approvals, calls, servers' questions, audit, and the snapshot that everybody reads |
-//! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools as they are offered |
+//! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools, resources and prompts as they are offered |
 //! | [`native`] | the company's own tracker and pages: first-party tools, and the scoped connector |
 //! | [`store`] | what they keep, in SQLite; reading and writing are two types |
 //! | [`tui`] | the screen |

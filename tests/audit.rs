@@ -130,6 +130,8 @@ async fn told_trail(state: &StateDir) {
         decision: Some(Decision::Approved),
         decider: Some("person:root".into()),
         elapsed: Some(Duration::from_millis(12_345)),
+        args_sha256: Some(Digest([0x1e; 32])),
+        args: Some(r#"{"branch":"old"}"#.into()),
         ..tool(Kind::Decided, "cabc", 12_345)
     };
     let finished = Record {
@@ -181,6 +183,7 @@ call cabc
                             policy: ask (class destructive)
   1970-01-01T00:00:00.001Z  a person was asked
   1970-01-01T00:00:12.345Z  approved by person:root after 12.3 s
+                            arguments {{\"branch\":\"old\"}} (sha256 1e1e1e1e…)
   1970-01-01T00:00:12.346Z  sent to github
   1970-01-01T00:00:12.700Z  {lost}: the server ended
 "

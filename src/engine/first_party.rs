@@ -57,7 +57,7 @@ impl Own {
                 down: None,
                 prefix: source.prefix.clone(),
                 place,
-                offers: Offers::default(),
+                offers: Some(Offers::default()),
                 versions: [0; Offer::ALL.len()],
             };
             (source.connection.clone(), link)

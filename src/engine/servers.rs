@@ -288,7 +288,7 @@ impl Server {
             owner: declared.owner.as_ref().map(|owner| owner.seat.clone()),
             prefix: declared.prefix.clone(),
             place: 0,
-            offers: self.peer.as_ref().map(|peer| peer.offers).unwrap_or_default(),
+            offers: self.peer.as_ref().map(|peer| peer.offers),
             versions: self.changes.map(|changes| changes + u64::from(self.starts)),
         }
     }

@@ -13,7 +13,7 @@ use crate::engine::state_dir::StateDir;
 /// variable but `HOME`: its name, and the flags that this takes. Made fit to be shown.
 ///
 /// # Errors
-/// Those of [`state_folder`].
+/// Those of [`super::state_folder`].
 pub fn program(global: &Global) -> Result<Vec<String>, (Exit, String)> {
     let document = super::load(global).map_err(|problems| (Exit::Config, super::explain(global, &problems)))?;
     program_for(global, &document).map_err(|problem| (Exit::Failed, problem))

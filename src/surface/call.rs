@@ -22,7 +22,7 @@ use super::live::{End, Held, Key, Live, Step};
 use super::party::Party;
 use super::progress::Notices;
 use super::reply::{self, Reply};
-use super::sessions::Session;
+use super::sessions::{RECORDED_UNKNOWN, Session};
 use super::tasks::Tracks;
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy::glob;
@@ -30,9 +30,6 @@ use crate::engine::handle::{CallRequest, Consent, Hold, Progress};
 use crate::engine::snapshot::CallPhase;
 use crate::engine::status::Era;
 use crate::tool::{Arguments, Entry};
-
-/// Calls of unknown names that leave a record, for each session; further ones are only counted.
-const RECORDED_UNKNOWN: u64 = 16;
 
 #[derive(Deserialize)]
 struct Params<'b> {
@@ -130,7 +127,7 @@ async fn start(
     }
     let request = CallRequest {
         caller: session.caller(),
-        tool: entry.name.clone(),
+        tool: entry.reference(),
         arguments,
         consent: Consent::None,
         cancel: cancel.clone(),

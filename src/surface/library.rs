@@ -21,6 +21,7 @@ use super::call::{Asker, flight_id};
 use super::envelope::{self, ErrorCode, Id, json_text};
 use super::patient::{self, Presence};
 use super::reply::{self, Reply};
+use super::sessions::RECORDED_UNKNOWN;
 use crate::engine::handle::Hold;
 use crate::engine::library::{Missing, Reader, Refused};
 use crate::engine::status::Era;
@@ -39,9 +40,6 @@ pub(super) fn capabilities() -> Value {
 pub(super) fn empty(list: OfferList) -> Value {
     Value::Object(Map::from_iter([(list.member().to_owned(), json!([]))]))
 }
-
-/// Reads of unknown names that leave a record, for each session; further ones are only counted.
-const RECORDED_UNKNOWN: u64 = 16;
 
 /// The methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,10 +19,10 @@ use crate::engine::snapshot::Withdrawal;
 use crate::ids::SeatHandle;
 use crate::tool::{Digest, ToolKey};
 
-/// The longest silence while a call waits.
-const BEAT: Duration = Duration::from_secs(10);
-/// A call that is not over this soon is answered by a stream, where the client takes one.
-const SOON: Duration = Duration::from_secs(2);
+/// The longest silence while an answer is waited for.
+pub(super) const BEAT: Duration = Duration::from_secs(10);
+/// What is not answered this soon is answered by a stream, where the client takes one.
+pub(super) const SOON: Duration = Duration::from_secs(2);
 /// How long a parked call is kept beyond the time that a question waits.
 pub(super) const KEPT: Duration = Duration::from_secs(300);
 /// Most parked calls of one key.

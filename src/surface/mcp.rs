@@ -5,6 +5,7 @@
 //! same path. Resources and prompts, which only seats have, are answered by [`super::library`].
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -266,40 +267,23 @@ impl Call<'_> {
     /// What the headers say otherwise than the body about what is meant, and about the arguments that a tool wants
     /// repeated.
     fn misnamed(&self, method: &str, message: &Message<'_>) -> Option<String> {
-        // As text: a member that the method does not know, of whatever kind, is no reason to compare nothing.
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Named<'b> {
-            #[serde(borrow, default)]
-            name: Option<&'b RawValue>,
-            #[serde(borrow, default)]
-            uri: Option<&'b RawValue>,
-            #[serde(borrow, default)]
-            task_id: Option<&'b RawValue>,
-            #[serde(borrow, default)]
-            arguments: Option<&'b RawValue>,
-        }
-        let is_named = matches!(method, "tools/call" | "prompts/get" | "resources/read");
-        if !is_named && !tasks::METHODS.contains(&method) {
-            return None;
-        }
-        let Ok(named) = message.params::<Named<'_>>() else {
-            return Some("the parameters say something twice, so no header can agree with them".to_owned());
+        let (member, what) = match method {
+            "tools/call" | "prompts/get" => ("name", "the name"),
+            "resources/read" => ("uri", "the uri"),
+            method if tasks::METHODS.contains(&method) => ("taskId", "the task's id"),
+            _ => return None,
         };
-        let (name, what) = match method {
-            "tools/call" | "prompts/get" => (named.name, "the name"),
-            "resources/read" => (named.uri, "the uri"),
-            _ => (named.task_id, "the task's id"),
-        };
-        let name = name.and_then(|name| serde_json::from_str::<Cow<'_, str>>(name.get()).ok());
-        let name = name?;
+        // Only what the method uses is read: a member that it does not know must not switch the comparison off. One
+        // that it does know and that is no text, the method refuses itself.
+        let named = message.params::<HashMap<Cow<'_, str>, &RawValue>>().ok()?;
+        let name = serde_json::from_str::<Cow<'_, str>>(named.get(member)?.get()).ok()?;
         if admit::single(self.headers, &NAME).and_then(mirror::decoded).as_deref() != Some(&*name) {
             return Some(format!("Mcp-Name is not {what} of the body"));
         }
         if method != "tools/call" {
             return None;
         }
-        let arguments = named.arguments.map_or("{}", RawValue::get);
+        let arguments = named.get("arguments").map_or("{}", |arguments| arguments.get());
         let table = self.shared.shelf.table(self.party);
         let wrong = table.mirrored(&name).iter().find(|marked| !self.agrees(marked, arguments))?;
         Some(format!("{} is not what the arguments hold; list the tools for what to repeat", wrong.header))

@@ -3,7 +3,6 @@
 //! For requests that nobody is asked about; calls have more to say while they wait, see [`super::call`].
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use hyper::StatusCode;
 use tokio::task::JoinHandle;
@@ -11,13 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::admit::Takes;
 use super::envelope::Id;
+use super::live::{BEAT, SOON};
 use super::reply::{self, Reply};
 use super::sessions::Session;
-
-/// An answer that is not there this soon is given by a stream, where the client takes one.
-const SOON: Duration = Duration::from_secs(2);
-/// The longest silence after that.
-const BEAT: Duration = Duration::from_secs(10);
 
 /// The caller of one request. Dropping it gives the request up.
 pub(super) struct Presence {

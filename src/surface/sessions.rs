@@ -18,6 +18,8 @@ use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
 
+/// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
+pub(super) const RECORDED_UNKNOWN: u64 = 16;
 /// Most clients of the era without sessions that are listed at once.
 const MOST: usize = 1024;
 /// Most sessions of one seat at once; its own idle one that was silent longest makes room.

@@ -95,13 +95,10 @@ impl Entry {
         ToolKey { connection: self.connection.clone(), raw_name: self.raw_name.clone() }
     }
 
-    /// A name that means this entry and no other to whoever may call any: the catalogue name, and for a seat's own
-    /// tool `connection/raw_name`, since several seats have one of that name.
+    /// A name that means this entry and no other to whoever may call it: `connection/raw_name`. The catalogue name
+    /// does not: several seats have one of that name, and one that holds a `/` may read like another server's tool.
     pub fn reference(&self) -> Arc<str> {
-        match self.seat {
-            None => self.name.clone(),
-            Some(_) => format!("{}/{}", self.connection, self.raw_name).into(),
-        }
+        format!("{}/{}", self.connection, self.raw_name).into()
     }
 
     /// The effect class.

@@ -100,31 +100,44 @@ fn is_token(byte: u8) -> bool {
 impl Mirrored {
     /// The text of this argument among `arguments` (JSON text). What is absent, null or of another kind has none.
     pub fn text(&self, arguments: &str) -> Option<String> {
-        let mut text = Cow::Borrowed(arguments);
+        text(&self.written(arguments)?)
+    }
+
+    /// This argument as JSON text, as it was written.
+    fn written<'a>(&self, arguments: &'a str) -> Option<Cow<'a, str>> {
+        let mut written = Cow::Borrowed(arguments);
         for name in &self.path {
-            let mut object: HashMap<String, Box<RawValue>> = serde_json::from_str(&text).ok()?;
-            text = Cow::Owned(object.remove(name)?.get().to_owned());
+            let mut object: HashMap<String, Box<RawValue>> = serde_json::from_str(&written).ok()?;
+            written = Cow::Owned(object.remove(name)?.get().to_owned());
         }
-        match serde_json::from_str(&text).ok()? {
-            Value::String(value) => Some(value),
-            // As written: a number must not lose digits on the way.
-            Value::Bool(_) | Value::Number(_) => Some(text.trim().to_owned()),
-            _ => None,
-        }
+        Some(written)
     }
 
     /// Whether a header's value says the same as the arguments. `header` is `None` where there is none; then the
     /// arguments must hold nothing either.
     pub fn agrees(&self, header: Option<&str>, arguments: &str) -> bool {
-        match (header, self.text(arguments)) {
+        let written = self.written(arguments);
+        match (header, written.as_deref().and_then(text)) {
             (None, None) => true,
-            (Some(header), Some(text)) => decoded(header).is_some_and(|header| header == text || equal(&header, &text)),
+            // A text is compared as it is, whatever it looks like: as JSON it has its quotes and is no number.
+            (Some(header), Some(text)) => decoded(header)
+                .is_some_and(|header| header == text || written.is_some_and(|written| equal(&header, &written))),
             _ => false,
         }
     }
 }
 
-/// Whether two texts are the same number: `42` and `42.0` are.
+/// The text of an argument that was written so in JSON.
+fn text(written: &str) -> Option<String> {
+    match serde_json::from_str(written).ok()? {
+        Value::String(value) => Some(value),
+        // As written: a number must not lose digits on the way.
+        Value::Bool(_) | Value::Number(_) => Some(written.trim().to_owned()),
+        _ => None,
+    }
+}
+
+/// Whether two JSON texts are the same number: `42` and `42.0` are.
 fn equal(one: &str, other: &str) -> bool {
     let number = |text: &str| serde_json::from_str::<Number>(text).ok().and_then(|number| number.as_f64());
     // The sum makes one zero of both.
@@ -245,6 +258,10 @@ mod tests {
         }
         assert!(region.agrees(None, r#"{"region":null}"#) && region.agrees(None, "{}"));
         assert!(!region.agrees(Some("x"), r#"{"region":null}"#) && !region.agrees(Some("x"), "{}"));
+        // A text that looks like a number is none.
+        assert!(
+            !region.agrees(Some("1e3"), r#"{"region":"1000"}"#) && region.agrees(Some("1000"), r#"{"region":"1000"}"#)
+        );
         // Two integers that a double does not tell apart.
         assert!(!n.agrees(Some("9007199254740993"), r#"{"n":9007199254740992}"#));
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crewlet_tui::engine::audit::{Kind, Record};
+use crewlet_tui::engine::audit::{Durability, Kind, Record};
 use crewlet_tui::engine::command::{Command, FormAnswer, Verdict};
 use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::{Hold, Stage};
@@ -83,6 +83,7 @@ async fn a_question_is_answered_by_the_person_and_the_call_goes_on() {
     assert_eq!(bench.story(), ["received", "dispatched", "elicited", "answered", "finished done"]);
     let records = bench.trail.records();
     let answered = records.iter().find(|record| record.kind == Kind::Answered).unwrap();
+    assert_eq!(answered.connection.as_ref().map(|name| name.as_str()), Some("notes"));
     assert_eq!((answered.decider.as_deref(), answered.call.as_ref()), (Some("person:ada"), Some(&report.call)));
     assert!(!format!("{records:?}").contains("Ada"), "names of fields, never what was written");
     answer(&bench, &form, name("Eve"));
@@ -384,6 +385,39 @@ async fn a_modern_server_gets_the_same_call_again_with_the_answers() {
         ],
         "asked once, and each sending is in the trail before it happens"
     );
+    let sent: Vec<_> = bench.trail.with_durability().into_iter().filter(|(r, _)| r.kind == Kind::Dispatched).collect();
+    assert!(sent.iter().all(|(_, how)| *how == Durability::Synced), "a person stands behind each: {sent:?}");
+    let reasons: Vec<_> = sent.iter().filter_map(|(record, _)| record.reason.as_deref()).collect();
+    assert_eq!(reasons, ["goes on, round 1: accepted: name", "goes on, round 2: declined"]);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_person_is_not_the_servers() {
+    let bench = modern().await;
+    bench.server.react([input_required("s")]);
+    let call = bench.start_call(request("get", "{}"));
+    let form = form(&bench).await;
+    tokio::time::advance(Duration::from_secs(60)).await;
+    answer(&bench, &form, name("Ada"));
+    call.await.unwrap();
+    let snapshot = bench.until(|s| s.calls.iter().all(|call| call.phase.is_over())).await;
+    let view = &snapshot.calls[0];
+    assert!(view.ran.is_some_and(|ran| ran < Duration::from_secs(1)), "{:?}", view.ran);
+    assert!(view.elapsed.is_some_and(|elapsed| elapsed >= Duration::from_secs(60)), "{:?}", view.elapsed);
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_went_on_with_an_answer_is_not_begun_again() {
+    let bench = modern().await;
+    bench.server.react([input_required("s"), Reaction::HangUp]);
+    let call = bench.start_call(request("get", "{}"));
+    let form = form(&bench).await;
+    answer(&bench, &form, name("Ada"));
+    let report = call.await.unwrap();
+    assert!(matches!(report.phase, CallPhase::Unknown { .. }), "{:?}", report.phase);
+    assert_eq!(bench.server.ledger().len(), 2, "the person's answer is not asked for twice");
     bench.stop().await;
 }
 

@@ -388,7 +388,7 @@ fn the_card_of_ones_own_call_opens_at_once() {
     assert!(screen.text().contains("repo, branch are empty: Ctrl-S again sends it so"), "{}", screen.text());
     let effects = screen.press(&["ctrl-s"]);
     let [Effect::Send(Command::Call { call, tool, .. })] = &effects[..] else { panic!("{effects:?}") };
-    assert_eq!((&**tool, screen.ui.view()), ("filesystem_write_file", View::Calls));
+    assert_eq!((&**tool, screen.ui.view()), ("filesystem/write_file", View::Calls));
     screen.publish(|snapshot| {
         let mut approval = (*sample::approval(7, "filesystem_write_file", 0)).clone();
         approval.call = call.clone();

@@ -9,8 +9,8 @@ use crewlet_tui::tool::arguments::Arguments;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use crate::bench::{Agent, Bench, CONFIG, bench, bench_with, read_until};
-use crate::scripted::Reaction;
+use crate::bench::{Agent, Bench, CONFIG, bench, bench_of, bench_with, read_until};
+use crate::scripted::{Reaction, Scripted};
 
 fn deny(reason: &str) -> Verdict {
     Verdict::Deny { reason: reason.to_owned() }
@@ -295,6 +295,20 @@ async fn arguments_that_cannot_be_kept_are_tool_errors_that_name_the_problem() {
         }
     }
     assert_eq!(bench.server.ledger(), []);
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_tool_whose_name_reads_like_another_servers_is_the_one_that_is_called() {
+    let read = |name: &str| json!({"name": name, "annotations": {"readOnlyHint": true}});
+    let (notes, wiki) = (Scripted::new([read("get")]), Scripted::new([read("notes/get")]));
+    let config = format!("{CONFIG}  - {{ name: wiki, command: in-memory }}\n");
+    let bench = bench_of(&config, &[("notes", &notes), ("wiki", &wiki)]).await;
+    for agent in bench.both("release").await {
+        assert_eq!(agent.call("notes_get", "{}").await.outcome(), "ok: ok");
+    }
+    assert_eq!((notes.ledger().len(), wiki.ledger().len()), (0, 2));
+    assert!(wiki.ledger().iter().all(|(name, _)| name == "notes/get"));
     bench.stop().await;
 }
 

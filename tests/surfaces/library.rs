@@ -185,6 +185,8 @@ async fn a_read_leaves_the_trail_of_a_call_and_secrets_stay_out_of_it() {
     let one = [Kind::Received, Kind::Dispatched, Kind::Finished];
     assert_eq!(kinds, [one, one].concat());
     assert!(records.iter().all(|record| record.server.as_ref().is_some_and(|server| server.as_str() == "notes")));
+    let notes = Some(ConnectionName::new("notes"));
+    assert!(records.iter().all(|record| record.connection == notes), "whose credentials read");
     assert_eq!(records[0].name.as_deref(), Some("resources/read"));
     assert_eq!(records[0].args.as_deref(), Some(r#"{"uri":"note://plain"}"#));
     assert_eq!(records[3].args.as_deref(), Some(r#"{"arguments":{"who":"[REDACTED:api-key]"},"name":"greet me"}"#));
@@ -289,6 +291,40 @@ async fn a_server_that_is_down_says_so_and_a_stopped_seat_is_refused() {
         assert!(code == -32603 && text.contains("was stopped by"), "{method}: {code} {text}");
     }
     assert_eq!(bench.server.methods().len(), before, "nothing of a stopped seat reaches a server");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_was_never_up_is_missing_from_lists() {
+    let config = CONFIG.replace("name: wiki, command: in-memory", "name: wiki, command: in-memory, enabled: false");
+    let servers = [("notes", &notes()), ("wiki", &Scripted::new([])), ("vault", &Scripted::offering([]))];
+    let bench = bench_of(&config, &servers).await;
+    let agent = bench.modern("release");
+    for list in ["resources/list", "prompts/list"] {
+        let listed = result(&agent, list, json!({})).await;
+        let missing = json!([{"server": "wiki", "reason": "it is disabled"}]);
+        assert_eq!(listed["_meta"]["crewlet/missing"], missing, "{list}: nobody knows what it has");
+    }
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_read_that_finds_no_place_leaves_its_record() {
+    let (bench, _wiki) = two().await;
+    let agent = bench.modern("release");
+    bench.server.answer_to("resources/read", Reaction::Silence);
+    let params = json!({"uri": "crewlet://notes/x"});
+    let reads: Vec<_> = (0..32)
+        .map(|_| {
+            let (agent, params) = (agent.clone(), params.clone());
+            tokio::spawn(async move { agent.request("resources/read", params).await })
+        })
+        .collect();
+    wait(|| asked(&bench.server, "resources/read") == 32).await;
+    let (_, text) = error(&agent, "resources/read", params).await;
+    assert!(text.contains("32 requests of this seat are being answered"), "{text}");
+    assert!(bench.reasons(Kind::Refused).contains(&text), "the trail says so");
+    reads.iter().for_each(tokio::task::JoinHandle::abort);
     bench.stop().await;
 }
 

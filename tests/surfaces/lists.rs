@@ -91,6 +91,14 @@ async fn the_stateless_era_needs_head_and_body_to_agree() {
             assert_eq!((status, &message["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{message}");
         }
     }
+    // Members that the method does not know say nothing about the one that it does.
+    for extra in [r#""uri":1"#, r#""taskId":[]"#, r#""uri":"a","uri":"b""#] {
+        let params = params.replacen('{', &format!("{{{extra},"), 1);
+        let mut request = modern.post("tools/call", &params, Some(json!(1))).build().unwrap();
+        request.headers_mut().insert("mcp-name", "delete".parse().unwrap());
+        let message: Value = bench.http.execute(request).await.unwrap().json().await.unwrap();
+        assert_eq!(message["error"]["code"], json!(-32020), "{extra}: {message}");
+    }
     let other = params.replace(MODERN, "2030-01-01");
     let request = modern.post("tools/call", &other, Some(json!(1)));
     let mut request = request.build().unwrap();

@@ -32,7 +32,7 @@ pub(super) fn said(record: &Stored) -> Vec<String> {
     match record.kind.as_str() {
         "received" => received(record),
         "asked" => vec!["a person was asked".to_owned()],
-        "decided" => vec![verdict(record)],
+        "decided" => [verdict(record)].into_iter().chain(arguments(record)).collect(),
         "dispatched" => {
             let again = record.reason.as_deref().map(|reason| format!(": {}", text::visible(reason)));
             vec![format!("sent to {}{}{}", server(record), allowed(record), again.unwrap_or_default())]
@@ -83,11 +83,15 @@ fn received(record: &Stored) -> Vec<String> {
         let name = text::visible(name).replace('_', " ");
         lines.push(format!("hint {name}: {} ({})", part("value"), part("source")));
     }
-    if let Some(args) = &record.args {
-        let hash: String = record.args_sha256.iter().flat_map(|hash| hash.chars()).take(8).collect();
-        lines.push(format!("arguments {} (sha256 {}…)", text::visible(args.get()), text::visible(&hash)));
-    }
+    lines.extend(arguments(record));
     lines
+}
+
+/// `arguments {…} (sha256 1234abcd…)`: those of a call that comes in, and those that a person put in their place.
+fn arguments(record: &Stored) -> Option<String> {
+    let args = record.args.as_ref()?;
+    let hash: String = record.args_sha256.iter().flat_map(|hash| hash.chars()).take(8).collect();
+    Some(format!("arguments {} (sha256 {}…)", text::visible(args.get()), text::visible(&hash)))
 }
 
 pub(super) fn policy(record: &Stored) -> Option<String> {

@@ -77,6 +77,16 @@ async fn records_are_numbered_chained_and_private() {
 }
 
 #[tokio::test]
+async fn a_question_of_the_server_does_not_close_its_call() {
+    let (_keep, state) = state();
+    let (audit, _) = open(&state, "i1").unwrap();
+    let batch = [Kind::Received, Kind::Dispatched, Kind::Elicited, Kind::Answered].map(|kind| record(kind, "c1"));
+    audit.append(batch.into(), Durability::Written).await.unwrap();
+    audit.close().await;
+    assert!(state.file("instances/i1").exists(), "the call is open: the next start closes it");
+}
+
+#[tokio::test]
 async fn many_callers_at_once_are_all_written() {
     let (_keep, state) = state();
     let (audit, _) = open(&state, "i1").unwrap();

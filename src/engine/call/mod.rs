@@ -50,8 +50,8 @@ pub(super) struct Link {
     pub(super) prefix: Arc<str>,
     /// Its place among the connections, in configuration order.
     pub(super) place: usize,
-    /// What it offers beside tools.
-    pub(super) offers: Offers,
+    /// What it offers beside tools; `None` while it has not said so yet.
+    pub(super) offers: Option<Offers>,
     /// Another number whenever one of those lists may be another one.
     pub(super) versions: [u64; Offer::ALL.len()],
 }

@@ -16,7 +16,7 @@ use super::trail;
 use crate::engine::audit::Durability;
 use crate::engine::connection::{CallFailure, Connection, Reply, Unfinished};
 use crate::engine::forms::rounds::{self, MOST_ROUNDS, Wanted};
-use crate::engine::forms::{Answer, Inbox, Origin, Put, Why};
+use crate::engine::forms::{Answer, BUSY, Inbox, Origin, Put, Why};
 use crate::engine::gate::Dispatch;
 use crate::engine::snapshot::Tier;
 use crate::tool::{Entry, elicit};
@@ -39,11 +39,12 @@ impl Run {
                 Ok(Reply::InputRequired(unfinished)) => unfinished,
                 answer => return answer,
             };
-            let dispatch = self.next_round(unfinished, entry, round).await.map_err(CallFailure::Unanswered)?;
+            let dispatch = self.next_round(unfinished, (entry, asked), round).await.map_err(CallFailure::Unanswered)?;
             if let Some(why) = self.last_look(entry, asked) {
                 return Err(CallFailure::Unanswered(format!("it asked for input, and {why}").into()));
             }
-            answer = connection.call(dispatch, self.waiter()).await;
+            self.went_on = true;
+            answer = self.timed(connection, dispatch).await;
         }
         match answer {
             Ok(Reply::InputRequired(_)) => {
@@ -58,7 +59,7 @@ impl Run {
     async fn next_round(
         &mut self,
         unfinished: Unfinished,
-        entry: &Arc<Entry>,
+        (entry, asked): (&Arc<Entry>, Option<Tier>),
         round: usize,
     ) -> Result<Dispatch, Arc<str>> {
         let inbox = self.pipeline.forms.clone().ok_or("it asked for input, which is not offered here")?;
@@ -71,9 +72,13 @@ impl Run {
         let answers = answers?;
         let results: Vec<String> = answers.iter().map(Answer::result).collect();
         let mut record = trail::dispatched(self);
-        record.reason = Some(format!("goes on with what the server asked for, round {round}").into());
+        let given: Vec<String> = answers.iter().map(Answer::words).collect();
+        let given = if given.is_empty() { "nothing was asked".to_owned() } else { given.join("; ") };
+        let reason = format!("goes on, round {round}: {given}");
+        record.reason = Some(self.pipeline.redactor.redact(&reason).as_ref().into());
         self.records.push(record);
-        self.write(Durability::Written).await?;
+        // As strong as the records around a person's decision, where one stands behind the call.
+        self.write(if asked.is_some() { Durability::Synced } else { Durability::Written }).await?;
         Ok(unfinished.with(wanted.input(&results)))
     }
 
@@ -120,8 +125,9 @@ impl Run {
                 return Answer::refused(reason);
             }
         };
-        let Some(Put { answer, withdraw, .. }) = inbox.put(origin, form, None) else {
-            return Answer::refused("the dashboard is busy");
+        let Some(Put { answer, withdraw, .. }) = inbox.put(origin.clone(), form, None) else {
+            inbox.refused(origin, BUSY);
+            return Answer::refused(BUSY);
         };
         let _withdraw = WithdrawOnDrop(Some(withdraw));
         answer.await.unwrap_or(Answer::Cancelled(Why::Shutdown))

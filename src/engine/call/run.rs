@@ -30,6 +30,8 @@ pub(super) struct Run {
     pub(super) confirm_set: bool,
     /// Where a person changed the arguments: the digest of what they were.
     pub(super) edited_from: Option<Digest>,
+    /// It was sent on with answers to what its server asked.
+    pub(super) went_on: bool,
     /// The grant that lets it through, where one does.
     pub(super) grant: Option<GrantId>,
     pub(super) entry: Option<Arc<Entry>>,
@@ -84,6 +86,7 @@ impl Run {
             received: Instant::now(),
             confirm_set: false,
             edited_from: None,
+            went_on: false,
             grant: None,
             entry: None,
             carrier: None,

@@ -9,9 +9,10 @@ use super::ask::RULES_CHANGED;
 use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, Link, trail};
+use crate::engine::LARGE;
 use crate::engine::audit::{Decision, Durability, Outcome};
 use crate::engine::connection::progress::Waiter;
-use crate::engine::connection::{CallFailure, Reply};
+use crate::engine::connection::{CallFailure, Connection, Reply};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
 use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
@@ -19,9 +20,6 @@ use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::annotations::Hint;
 use crate::tool::output::{self, CallOutput, OutputNote};
 use crate::tool::{EffectClass, Entry};
-
-/// Results from this size on are cleaned on a thread of their own, in bytes.
-const LARGE: usize = 128 << 10;
 
 impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
@@ -115,7 +113,8 @@ impl Run {
             return Sent::Over(CallPhase::Refused { reason }, None);
         }
         let first = self.dispatch(dispatch, entry, None).await;
-        let harmless = by_policy && (read || entry.hints.effective.idempotent == Hint::Yes);
+        // What went on with answers is another request than the first: it is not begun again by itself.
+        let harmless = by_policy && !self.went_on && (read || entry.hints.effective.idempotent == Hint::Yes);
         if !(harmless && matches!(first, Err(CallFailure::Lost(_) | CallFailure::NotSent(_)))) {
             return self.finish(first).await;
         }
@@ -161,7 +160,7 @@ impl Run {
         overtaken.then(|| "the rules changed before it was sent".into())
     }
 
-    pub(super) fn waiter(&self) -> Waiter {
+    fn waiter(&self) -> Waiter {
         Waiter { cancel: self.request.cancel.clone(), hearing: Some(self.hold.hearing().clone()) }
     }
 
@@ -177,19 +176,27 @@ impl Run {
         if let Some(why) = self.last_look(entry, asked) {
             return Err(CallFailure::NotSent(why));
         }
-        let sent = Instant::now();
-        let answer = match self.link() {
+        match self.link() {
             // Once begun it runs to its end, which is near: nobody could say what a half of it was.
             Some(Link { own: Some(own), .. }) => {
-                Ok(Reply::Result(own.call(dispatch, self.request.caller.clone()).await))
+                let sent = Instant::now();
+                let answer = own.call(dispatch, self.request.caller.clone()).await;
+                self.view.ran = Some(sent.elapsed());
+                Ok(Reply::Result(answer))
             }
             Some(Link { connection: Some(connection), .. }) => {
-                let answer = connection.call(dispatch, self.waiter()).await;
+                let answer = self.timed(&connection, dispatch).await;
                 self.go_on(answer, (entry, asked), &connection).await
             }
-            _ => return Err(CallFailure::NotRunning("its connection is gone".into())),
-        };
-        self.view.ran = Some(sent.elapsed());
+            _ => Err(CallFailure::NotRunning("its connection is gone".into())),
+        }
+    }
+
+    /// Sends a request; the time until its answer is the server's.
+    pub(super) async fn timed(&mut self, connection: &Connection, dispatch: Dispatch) -> Result<Reply, CallFailure> {
+        let sent = Instant::now();
+        let answer = connection.call(dispatch, self.waiter()).await;
+        self.view.ran = Some(self.view.ran.unwrap_or_default() + sent.elapsed());
         answer
     }
 

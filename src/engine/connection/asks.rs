@@ -16,7 +16,7 @@ use super::ConnectionSpec;
 use super::link::Frame;
 use super::message;
 use super::protocol::{INVALID_PARAMS, METHOD_NOT_FOUND, Offer};
-use crate::engine::forms::{Answer, Inbox, Origin, PER_CONNECTION, Put, Why};
+use crate::engine::forms::{Answer, BUSY, Inbox, Origin, PER_CONNECTION, Put, Why};
 use crate::ids::{CallId, ConnectionName, FormId, ServerName};
 use crate::secret::Redactor;
 use crate::tool::elicit::{self, Unsupported};
@@ -38,6 +38,8 @@ struct State {
     running: BTreeMap<u64, Running>,
     /// Questions that wait, by the server's identifier as it was written.
     open: HashMap<String, Open>,
+    /// The link is over: no question is entered any more.
+    over: bool,
 }
 
 struct Running {
@@ -143,22 +145,31 @@ impl Asks {
             Err(error) => return refuse(&error.to_string()),
         };
         let Some(put) = inbox.put(origin.clone(), form, patience) else {
-            return refuse("the dashboard is busy");
+            return refuse(BUSY);
         };
         let Put { id: form, answer, withdraw } = put;
-        self.waits(id, Open { form, during: during.clone(), withdraw: Some(withdraw) });
-        self.touch(&during);
-        tokio::spawn(self.clone().follow(form, request.id, answer, outgoing.clone()));
+        let open = Open { form, during, withdraw: Some(withdraw) };
+        if self.enter(id, open) {
+            tokio::spawn(self.clone().follow(form, request.id, answer, outgoing.clone()));
+        }
         None
     }
 
-    /// Notes a question that waits. Its calls may have ended while it was read.
-    fn waits(&self, id: &str, mut open: Open) {
+    /// Notes a question that was handed in. Its calls or the link may have ended meanwhile: then it is withdrawn at once.
+    /// False when nobody waits for its answer.
+    fn enter(&self, id: &str, mut open: Open) -> bool {
         let mut state = self.lock();
-        if !open.during.iter().any(|id| state.running.contains_key(id)) {
+        if state.over {
+            withdraw(open.withdraw, Why::ServerGone);
+            return false;
+        }
+        let mut running = open.during.iter().filter_map(|id| state.running.get(id)).peekable();
+        if running.peek().is_none() {
             withdraw(open.withdraw.take(), Why::CallOver);
         }
+        running.for_each(|running| running.progress.notify_one());
         state.open.insert(id.to_owned(), open);
+        true
     }
 
     /// The server does not want an answer any more.
@@ -180,7 +191,11 @@ impl Asks {
 
     /// The link is over: no question of it can be answered.
     pub fn over(&self) {
-        let open = std::mem::take(&mut self.lock().open);
+        let open = {
+            let mut state = self.lock();
+            state.over = true;
+            std::mem::take(&mut state.open)
+        };
         for (_, open) in open {
             withdraw(open.withdraw, Why::ServerGone);
         }
@@ -226,7 +241,7 @@ impl Asks {
     fn ended(&self, id: u64) {
         let mut state = self.lock();
         state.running.remove(&id);
-        let State { running, open } = &mut *state;
+        let State { running, open, .. } = &mut *state;
         for open in open.values_mut().filter(|open| !open.during.iter().any(|id| running.contains_key(id))) {
             // It stays known until it is answered: the server waits for that.
             withdraw(open.withdraw.take(), Why::CallOver);
@@ -257,17 +272,31 @@ fn withdraw(sender: Option<oneshot::Sender<Why>>, why: Why) {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn a_question_whose_call_ended_while_it_was_read_is_withdrawn() {
+    /// A question that was handed in during call 1, and what tells that it was withdrawn.
+    fn question() -> (Open, oneshot::Receiver<Why>) {
+        let (withdraw, withdrawn) = oneshot::channel();
+        (Open { form: FormId(1), during: vec![1], withdraw: Some(withdraw) }, withdrawn)
+    }
+
+    fn run(asks: &Arc<Asks>) -> RunningCall {
+        asks.running(1, &CallId::from("c1"), (Arc::default(), Instant::now()))
+    }
+
+    #[test]
+    fn a_question_that_comes_too_late_for_its_call_or_link_is_withdrawn_at_once() {
         let asks = Arc::new(Asks::deaf());
-        let wait = |during: Vec<u64>| {
-            let (withdraw, mut withdrawn) = oneshot::channel();
-            asks.waits("q", Open { form: FormId(1), during, withdraw: Some(withdraw) });
-            withdrawn.try_recv().ok()
-        };
-        let call = asks.running(7, &CallId::fresh(), (Arc::default(), Instant::now()));
-        assert_eq!(wait(vec![6, 7]), None);
-        drop(call);
-        assert_eq!(wait(vec![6, 7]), Some(Why::CallOver));
+        let running = run(&asks);
+        let (open, mut withdrawn) = question();
+        assert!(asks.enter("1", open) && withdrawn.try_recv().is_err() && asks.hold(1), "it waits with its call");
+        drop(running);
+        assert_eq!(withdrawn.try_recv(), Ok(Why::CallOver));
+        let (open, mut withdrawn) = question();
+        assert!(asks.enter("2", open), "the server waits for the answer");
+        assert_eq!(withdrawn.try_recv(), Ok(Why::CallOver));
+        asks.over();
+        let _running = run(&asks);
+        let (open, mut withdrawn) = question();
+        assert!(!asks.enter("3", open) && !asks.hold(1), "nobody waits for the answer");
+        assert_eq!(withdrawn.try_recv(), Ok(Why::ServerGone));
     }
 }

@@ -65,7 +65,7 @@ impl Query {
 pub struct Listed {
     /// Its items, as the server wrote them.
     pub items: Vec<Box<RawValue>>,
-    /// Why there are no more of them, where there should be; not cleaned.
+    /// Why there are no more of them, where there should be; cleaned.
     pub cut: Option<Arc<str>>,
 }
 

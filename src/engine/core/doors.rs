@@ -1,4 +1,5 @@
-//! Requests that were turned away before anybody knew whose they were: recorded, floods as a count.
+//! What is turned away before anybody is asked, requests whose sender is not known and servers' questions that cannot be
+//! put: recorded, floods as a count.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -121,6 +121,7 @@ impl Core {
 fn form_record(kind: Kind, origin: &Origin, during: &[Arc<CallView>]) -> Record {
     let mut record = Record::new(Timestamp::now(), kind);
     record.server = Some(origin.server.clone());
+    record.connection = Some(origin.connection.clone());
     if let [call] = during {
         record.call = Some(call.id.clone());
         record.caller = Some(call.caller.clone());

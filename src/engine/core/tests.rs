@@ -58,7 +58,7 @@ fn core() -> (Core, MemoryTrail) {
         owner: None,
         prefix: "".into(),
         place: 0,
-        offers: Offers::default(),
+        offers: Some(Offers::default()),
         versions: [0; 2],
     };
     core.outlets.links.send_replace(Arc::new(HashMap::from([(ConnectionName::new("notes"), link)])));

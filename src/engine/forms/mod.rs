@@ -27,6 +27,8 @@ use crate::tool::elicit::Content;
 
 /// Questions of one connection that wait at one time.
 pub(super) const PER_CONNECTION: usize = 4;
+/// Why a question is declined that cannot be handed in.
+pub(super) const BUSY: &str = "the dashboard is busy";
 /// Questions of all connections that wait at one time.
 pub(super) const IN_ALL: usize = 16;
 

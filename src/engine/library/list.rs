@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::{Library, Refused};
+use crate::engine::LARGE;
 use crate::engine::call::Link;
 use crate::engine::connection::Connection;
 use crate::engine::status::Offer;
@@ -23,8 +24,6 @@ use crate::tool::offers::{OfferList, Offered, read_offer};
 
 /// How long one server may take for one list, all pages together.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longest list that is cleaned on the threads that everything else runs on, in bytes.
-const LARGE: usize = 128 << 10;
 
 /// What is missing of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +107,7 @@ impl Library {
 
     async fn parts(&self, seat: &Seat, list: OfferList) -> Vec<Part> {
         let offer = if list == OfferList::Prompts { Offer::Prompts } else { Offer::Resources };
-        let asking = self.links(seat).into_iter().filter(|(_, link)| link.offers.has(offer)).map(|(_, link)| {
+        let asking = self.links(seat).into_iter().filter(|(_, link)| link.may_offer(offer)).map(|(_, link)| {
             let redactor = self.0.redactor.clone();
             async move {
                 let (items, missing) = match (link.connection, link.down) {

@@ -81,6 +81,9 @@ pub enum Refused {
     },
 }
 
+/// A connection that a seat may use.
+type Held = (ConnectionName, Link);
+
 /// See the module. Clones share one.
 #[derive(Clone)]
 pub struct Library(Arc<Inner>);
@@ -115,11 +118,11 @@ impl Library {
 
     /// Whether a connection's server has resources to read.
     pub fn has_resources(&self, connection: &ConnectionName) -> bool {
-        self.0.links.borrow().get(connection).is_some_and(|link| link.offers.has(Offer::Resources))
+        self.0.links.borrow().get(connection).is_some_and(|link| link.offers(Offer::Resources))
     }
 
     /// The connections that a seat may use, in configuration order.
-    fn links(&self, seat: &Seat) -> Vec<(ConnectionName, Link)> {
+    fn links(&self, seat: &Seat) -> Vec<Held> {
         let links = self.0.links.borrow().clone();
         let held = links.iter().filter(|(_, link)| holds(seat, link));
         let mut held: Vec<_> = held.map(|(name, link)| (name.clone(), link.clone())).collect();
@@ -128,11 +131,11 @@ impl Library {
     }
 
     /// The connection of this server that a seat may use. Programs that tidy addresses up may have changed the case.
-    fn link(&self, seat: &Seat, server: &str) -> Option<Link> {
+    fn link(&self, seat: &Seat, server: &str) -> Option<Held> {
         let held = self.links(seat);
         let exact = held.iter().find(|(_, link)| link.server.as_str() == server);
         let same = || held.iter().find(|(_, link)| link.server.as_str().eq_ignore_ascii_case(server));
-        exact.or_else(same).map(|(_, link)| link.clone())
+        exact.or_else(same).cloned()
     }
 
     /// Why the seat reads nothing, when a person stopped it.
@@ -163,6 +166,16 @@ fn down(link: &Link) -> Option<Refused> {
 impl Link {
     /// Whether this can be asked for now.
     fn has(&self, offer: Offer) -> bool {
-        self.down.is_none() && self.connection.is_some() && self.offers.has(offer)
+        self.down.is_none() && self.connection.is_some() && self.offers(offer)
+    }
+
+    /// Whether its server has said that it has this.
+    fn offers(&self, offer: Offer) -> bool {
+        self.offers.is_some_and(|offers| offers.has(offer))
+    }
+
+    /// Whether its server may have this: one that is down and has not said what it has.
+    fn may_offer(&self, offer: Offer) -> bool {
+        self.offers(offer) || (self.offers.is_none() && (self.down.is_some() || self.connection.is_none()))
     }
 }

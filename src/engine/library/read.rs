@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::trail::Trail;
-use super::{Library, Reader, Refused, down};
+use super::{Held, Library, Reader, Refused, down};
+use crate::engine::LARGE;
 use crate::engine::audit::Outcome;
-use crate::engine::call::Link;
 use crate::engine::connection::{CallFailure, Query, Reply};
 use crate::engine::status::Offer;
 use crate::ids::ServerName;
@@ -19,15 +19,13 @@ use crate::tool::address::Address;
 use crate::tool::contents::{Passed, Unusable, read_prompt, read_resource};
 use crate::tool::output::OutputNote;
 
-/// Answers from this size on are cleaned on a thread of their own, in bytes.
-const LARGE: usize = 128 << 10;
 /// Characters that are kept of a server's own error.
 const ERROR_CHARS: usize = 2_000;
 
 /// A question that has found its server.
 struct Asking<'a> {
     reader: &'a Reader,
-    link: Link,
+    held: Held,
     query: Query,
 }
 
@@ -43,9 +41,9 @@ impl Library {
         cancel: &CancellationToken,
     ) -> Result<Map<String, Value>, Refused> {
         let Some(Address { server, uri }) = Address::parse(address) else { return Err(Refused::Unknown) };
-        let link = self.link(&reader.seat, server).ok_or(Refused::Unknown)?;
-        let (server, asked) = (link.server.clone(), address.to_owned());
-        let asking = Asking { reader, link, query: Query::Resource(uri.as_str().into()) };
+        let held = self.link(&reader.seat, server).ok_or(Refused::Unknown)?;
+        let (server, asked) = (held.1.server.clone(), address.to_owned());
+        let asking = Asking { reader, held, query: Query::Resource(uri.as_str().into()) };
         let read =
             move |text: &str, redactor: &Redactor| read_resource(text, (server.as_str(), &uri), &asked, redactor);
         self.ask(asking, Offer::Resources, read, cancel).await
@@ -62,10 +60,10 @@ impl Library {
         cancel: &CancellationToken,
     ) -> Result<Map<String, Value>, Refused> {
         let (server, raw) = self.prompt_called(&reader.seat, name).await?;
-        let link = self.link(&reader.seat, &server).ok_or(Refused::Unknown)?;
+        let held = self.link(&reader.seat, &server).ok_or(Refused::Unknown)?;
         let query = Query::Prompt { name: raw, arguments: arguments.map(Arguments::shared) };
         let read = move |text: &str, redactor: &Redactor| read_prompt(text, &server, redactor);
-        self.ask(Asking { reader, link, query }, Offer::Prompts, read, cancel).await
+        self.ask(Asking { reader, held, query }, Offer::Prompts, read, cancel).await
     }
 
     async fn ask(
@@ -75,17 +73,24 @@ impl Library {
         read: impl FnOnce(&str, &Redactor) -> Result<Passed, Unusable> + Send + 'static,
         cancel: &CancellationToken,
     ) -> Result<Map<String, Value>, Refused> {
-        let Asking { reader, link, query } = asking;
+        let Asking { reader, held, query } = asking;
+        let link = &held.1;
         // Whether a server that is down has it, nobody can say; that it is down is what the agent needs to know.
-        if link.down.is_none() && !link.offers.has(offer) {
+        if link.down.is_none() && !link.offers(offer) {
             return Err(Refused::Unknown);
         }
-        let mut trail = Trail::new(&self.0.audit, &self.0.redactor, (&reader.caller, &link.server), &query);
-        if let Some(refused) = self.stopped(&reader.seat).or_else(|| down(&link)) {
+        let mut trail = Trail::new(&self.0.audit, &self.0.redactor, (&reader.caller, &held), &query);
+        if let Some(refused) = self.stopped(&reader.seat).or_else(|| down(link)) {
             trail.refused(&refused).await;
             return Err(refused);
         }
-        let _place = self.place(&reader.seat)?;
+        let _place = match self.place(&reader.seat) {
+            Ok(place) => place,
+            Err(refused) => {
+                trail.refused(&refused).await;
+                return Err(refused);
+            }
+        };
         let Some(connection) = &link.connection else { return Err(Refused::Unknown) };
         trail.sent().await;
         let (passed, outcome) = match connection.ask(&query, cancel).await {

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Library, Reader, Refused};
+use super::{Held, Library, Reader, Refused};
 use crate::clock::Timestamp;
 use crate::engine::audit::{Audit, Durability, Kind, Outcome, Record};
 use crate::engine::connection::Query;
 use crate::engine::snapshot::Caller;
-use crate::ids::{CallId, ServerName};
+use crate::ids::CallId;
 use crate::secret::Redactor;
 use crate::tool::{Arguments, EffectClass};
 
@@ -32,7 +32,7 @@ pub(super) struct Trail {
 
 impl Trail {
     /// A read that begins now.
-    pub fn new(audit: &Audit, redactor: &Redactor, (caller, server): (&Caller, &ServerName), query: &Query) -> Self {
+    pub fn new(audit: &Audit, redactor: &Redactor, (caller, held): (&Caller, &Held), query: &Query) -> Self {
         let text = match query {
             Query::Resource(uri) => json!({"uri": &**uri}).to_string(),
             Query::Prompt { name, arguments: None } => json!({"name": &**name}).to_string(),
@@ -44,7 +44,8 @@ impl Trail {
         let record = Record {
             call: Some(CallId::fresh()),
             caller: Some(caller.clone()),
-            server: Some(server.clone()),
+            server: Some(held.1.server.clone()),
+            connection: Some(held.0.clone()),
             name: Some(query.method().into()),
             class: Some(EffectClass::Read),
             args_sha256: arguments.as_ref().map(Arguments::digest),

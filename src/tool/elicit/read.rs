@@ -157,12 +157,21 @@ impl Reader<'_> {
             Some("string") => Kind::Text {
                 length: (size("minLength"), size("maxLength")),
                 format: schema.get("format").and_then(Value::as_str).and_then(format),
-                default: default.and_then(Value::as_str).filter(|text| is_plain(text)).unwrap_or_default().into(),
+                default: default
+                    .and_then(Value::as_str)
+                    .filter(|text| self.may_suggest(text))
+                    .unwrap_or_default()
+                    .into(),
             },
             Some(grain @ ("number" | "integer")) => Kind::Number {
                 grain: if grain == "integer" { Grain::Whole } else { Grain::Any },
                 range: (number("minimum"), number("maximum")),
-                default: default.filter(|value| value.is_number()).map(Value::to_string).unwrap_or_default().into(),
+                default: default
+                    .filter(|value| value.is_number())
+                    .map(Value::to_string)
+                    .filter(|number| self.may_suggest(number))
+                    .unwrap_or_default()
+                    .into(),
             },
             Some("boolean") => Kind::Switch { default: default.and_then(Value::as_bool) },
             Some("array") => {
@@ -177,6 +186,12 @@ impl Reader<'_> {
             }
             _ => return Err(Unsupported::Field(name.to_owned())),
         })
+    }
+
+    /// True for a text that a field of one line can show as it is: what a person does not see, they do not send. A
+    /// secret is neither shown nor sent.
+    fn may_suggest(&self, text: &str) -> bool {
+        text.len() <= LONGEST_VALUE && !text::has_hidden(text) && self.redactor.redact(text) == text
     }
 
     fn choices(&self, schema: &Map<String, Value>, name: &str) -> Result<Vec<Choice>, Unsupported> {
@@ -236,9 +251,4 @@ fn format(name: &str) -> Option<Format> {
         "date-time" => Some(Format::DateTime),
         _ => None,
     }
-}
-
-/// True for a text that a field of one line can show as it is: what a person does not see, they do not send.
-fn is_plain(text: &str) -> bool {
-    text.len() <= LONGEST_VALUE && !text::has_hidden(text)
 }

@@ -246,3 +246,21 @@ fn arbitrary_json() -> impl Strategy<Value = Value> {
         ]
     })
 }
+
+#[test]
+fn a_secret_is_not_suggested() {
+    let redactor = Redactor::default();
+    redactor.learn([Secret::new("canary-3f9a1c77"), Secret::new("73519046218")]);
+    let suggested = |kind: &str, default: Value| {
+        let schema = json!({"type": "object", "properties": {"a": {"type": kind, "default": default}}});
+        let form = read(&json!({"message": "m", "requestedSchema": schema}).to_string(), &redactor).unwrap();
+        match &form.fields[0].kind {
+            Kind::Text { default, .. } | Kind::Number { default, .. } => default.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(suggested("string", json!("plain")), "plain");
+    assert_eq!(suggested("string", json!("the canary-3f9a1c77 of ours")), "");
+    assert_eq!(suggested("integer", json!(7)), "7");
+    assert_eq!(suggested("integer", json!(73_519_046_218_u64)), "");
+}

@@ -218,3 +218,17 @@ fn a_change_of_one_connection_leaves_the_entries_of_the_others_and_shares_what_i
         assert!(after.again(entry).is_some_and(|now| Arc::ptr_eq(now, entry)), "{}", entry.reference());
     }
 }
+
+#[test]
+fn a_reference_means_its_entry_whatever_others_call_theirs() {
+    let slashed = source("b", &[json!({"name": "a/x"}), json!({"name": "x"})]);
+    let sources = [source("a", &[json!({"name": "x"})]), slashed, own("c", "alice", &["b/z"])];
+    let (catalog, _) = Catalog::place(&sources, &Names::default());
+    assert_eq!(catalog.entries().len(), 4);
+    for entry in catalog.entries() {
+        for seat in [entry.seat.clone(), Some("alice".into())] {
+            let found = catalog.find(seat.as_ref(), &entry.reference());
+            assert!(found.is_some_and(|found| Arc::ptr_eq(found, entry)), "{} for {seat:?}", entry.reference());
+        }
+    }
+}
