@@ -63,7 +63,7 @@ fn what_is_filled_in_is_sent_field_by_field() {
     assert_eq!(answer(&effects), Some(&expected));
     assert!(screen.text().contains("sending"), "{}", screen.text());
     ended(&mut screen);
-    assert!(screen.text().contains("the server gets what you filled in"), "{}", screen.text());
+    assert!(screen.text().contains("your answer was taken"), "{}", screen.text());
     screen.press(&["enter"]);
     assert_eq!(screen.ui.open_form(), None);
 }
