@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crewlet_tui::config::model::{OpenCards, TuiSettings};
 use crewlet_tui::engine::command::{Command, GrantScope, Shown, Verdict};
 use crewlet_tui::engine::handle::SendError;
-use crewlet_tui::engine::snapshot::{GrantView, LogLevel, Notice, Snapshot, StoppedSeat};
-use crewlet_tui::ids::{ApprovalId, ConnectionName, GrantId, SeatHandle, ServerName};
+use crewlet_tui::engine::snapshot::{CallPhase, CallView, Caller, GrantView, LogLevel, Notice, Snapshot, StoppedSeat};
+use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crewlet_tui::tui::frames::Motion;
 use crewlet_tui::tui::intent::Effect;
 use crewlet_tui::tui::msg::Msg;
@@ -173,9 +173,16 @@ fn hints_offer_only_what_can_be_done() {
     let mut screen = Screen::new(SIZE, sample::calm());
     screen.press(&["3"]);
     assert_eq!(foot(&screen), "g grants   : command   ? help", "nothing waits");
+    for (keys, words) in [(&["3", "g"][..], "revoke"), (&["4"], "give up"), (&["6"], "n next")] {
+        screen.press(keys);
+        assert!(!foot(&screen).contains(words), "{words}: {}", foot(&screen));
+    }
     for (read_only, seen) in [(false, true), (true, false)] {
         let mut snapshot = sample::busy();
         snapshot.read_only = read_only;
+        let mut own = CallView::clone(&snapshot.calls[2]);
+        (own.id, own.caller, own.phase) = (CallId::new("cx00000mine"), Caller::Console, CallPhase::Running);
+        snapshot.calls.push(Arc::new(own));
         let mut screen = Screen::new(SIZE, snapshot);
         for (view, words) in
             [("1", "r restart"), ("1", "e on/off"), ("2", "Enter call"), ("3", "x stop"), ("4", "x give up")]

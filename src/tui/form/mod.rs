@@ -110,6 +110,11 @@ impl Sheet {
         matches!(self.phase, Phase::Filling)
     }
 
+    /// True once its question waits no more.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over { .. })
+    }
+
     /// Fits it to the screen and takes in what happened to its question. Call it whenever either changed.
     pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
         self.screen = screen;

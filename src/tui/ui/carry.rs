@@ -74,7 +74,8 @@ impl Ui {
         for notice in self.attention.take_notices(snapshot) {
             let words: Arc<str> = text::clean(&notice.text).into();
             match notice.level {
-                LogLevel::Error | LogLevel::Warn => self.status.complain(words),
+                LogLevel::Error => self.status.complain(words),
+                LogLevel::Warn => self.status.warn(words),
                 LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
             }
         }

@@ -199,10 +199,19 @@ impl CallsPane {
         Vec::new()
     }
 
+    /// Whether the selected call is one of the person's own that is not over.
+    pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
+        self.current(snapshot).is_some_and(|call| call.caller == Caller::Console && !call.phase.is_over())
+    }
+
+    /// The selected call as it stands now, not as it stood when the rows were made.
+    fn current<'s>(&'s self, snapshot: &'s Snapshot) -> Option<&'s Arc<CallView>> {
+        let selected = self.selected()?;
+        Some(snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected))
+    }
+
     fn cancel(&self, snapshot: &Snapshot) -> Vec<Effect> {
-        let Some(selected) = self.selected() else { return Vec::new() };
-        // As it stands now, not as it stood when the rows were made.
-        let call = snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected);
+        let Some(call) = self.current(snapshot) else { return Vec::new() };
         let complaint = match (&call.caller, call.phase.is_over()) {
             (_, true) => "this call is over: there is nothing to give up",
             (Caller::Seat { .. }, _) => "only calls of your own can be given up",
