@@ -74,10 +74,39 @@ name_type! {
     CallId
 }
 
+impl ServerName {
+    /// What brings the program's own tools; no server of a configuration can be called so.
+    pub fn ours() -> Self {
+        Self(Self::OURS.into())
+    }
+
+    /// See [`ServerName::ours`].
+    pub const OURS: &str = "crewlet";
+}
+
 impl ConnectionName {
     /// The connection of a server that all seats share.
     pub fn shared(server: &ServerName) -> Self {
         Self(server.0.clone())
+    }
+
+    /// What carries the program's own tools that operators alone are offered. Labels of seats hold no blank, so that
+    /// it is no seat's.
+    pub fn operators() -> Self {
+        Self("crewlet (operators)".into())
+    }
+}
+
+impl SeatHandle {
+    /// What an operator stands under where calls are kept apart by seat: in grants, rules, stops and sessions. Handles
+    /// of seats hold no colon.
+    pub fn of_operator(id: &str) -> Self {
+        Self(format!("operator:{id}").into())
+    }
+
+    /// The operator's id, where this stands for one.
+    pub fn operator(&self) -> Option<&str> {
+        self.0.strip_prefix("operator:")
     }
 }
 

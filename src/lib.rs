@@ -12,7 +12,9 @@
 //! | [`org`] | units, seats and the credentials they declare |
 //! | [`tool`] | hints, classes, questions about tools, catalog, arguments, results: pure |
 //! | [`engine`] | connections, gate, approvals, calls, servers' questions, audit, and the snapshot that everybody reads |
-//! | [`surface`] | what agents reach over HTTP: sessions, tokens, tools as they are offered |
+//! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools as they are offered |
+//! | [`native`] | the company's own tracker and pages: first-party tools, and the scoped connector |
+//! | [`store`] | what they keep, in SQLite; reading and writing are two types |
 //! | [`tui`] | the screen |
 //! | [`howto`] | lines to paste for connecting an agent: pure, for screen and shell |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |
@@ -37,7 +39,9 @@
 //! 11. The panic hook logs always and restores the terminal only when the screen's thread panics. A panicked
 //!     connection task becomes a failed connection.
 //! 12. No vendor's or third party's tool name appears in the logic.
-//! 13. Every string from a server, an agent, the configuration or the environment passes [`text`] before it is
+//! 13. A handler of a read-only first-party tool receives a [`store::ReadStore`], which has no method that changes
+//!     anything: a write in a read-only tool does not compile.
+//! 14. Every string from a server, an agent, the configuration or the environment passes [`text`] before it is
 //!     drawn and the redactor before it is drawn, logged or audited.
 
 pub mod cli;
@@ -48,9 +52,11 @@ pub mod engine;
 pub mod howto;
 pub mod ids;
 pub mod logging;
+pub mod native;
 pub mod org;
 pub mod run;
 pub mod secret;
+pub mod store;
 pub mod surface;
 pub mod text;
 pub mod tool;

@@ -17,6 +17,8 @@ mod bench;
 mod binary;
 #[path = "surfaces/calls.rs"]
 mod calls;
+#[path = "surfaces/crash.rs"]
+mod crash;
 #[path = "surfaces/doors.rs"]
 mod doors;
 #[path = "surfaces/library.rs"]
@@ -25,6 +27,8 @@ mod library;
 mod lists;
 #[path = "surfaces/mirror.rs"]
 mod mirror;
+#[path = "surfaces/own.rs"]
+mod own;
 #[path = "support/program.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod program;

@@ -63,7 +63,7 @@ fn offenders(folders: &[&str], words: &[&str], allowed: &[&str]) -> Vec<String> 
 #[test]
 fn the_engine_does_not_know_the_screen() {
     let found = offenders(
-        &["src/engine", "src/tool", "src/config", "src/org", "src/demo", "src/surface"],
+        &["src/engine", "src/tool", "src/config", "src/org", "src/demo", "src/surface", "src/native", "src/store"],
         &["ratatui", "crossterm", "tui_textarea", "crate::tui"],
         &[],
     );
@@ -74,6 +74,16 @@ fn the_engine_does_not_know_the_screen() {
 fn the_screen_does_not_know_the_protocol_or_the_disk() {
     let words = ["rmcp", "reqwest", "std::fs", "tokio::fs", "crate::engine::connection", "crate::engine::audit"];
     assert_eq!(offenders(&["src/tui"], &words, &[]), Vec::<String>::new());
+}
+
+#[test]
+fn only_the_store_knows_the_database() {
+    let folders = ["src/engine", "src/native", "src/surface", "src/run", "src/cli", "src/tui", "src/tool"];
+    assert_eq!(offenders(&folders, &["rusqlite"], &[]), Vec::<String>::new());
+    // What it keeps is its business; who asks for it is not.
+    let others = ["crate::engine", "crate::native", "crate::surface", "crate::config"];
+    assert_eq!(offenders(&["src/store"], &others, &[]), Vec::<String>::new());
+    assert_eq!(offenders(&["src/engine", "src/tui"], &["crate::native", "crate::store"], &[]), Vec::<String>::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Figures of the built program, each beside a baseline that is measured in the same run.
 //!
-//! `cargo bench --bench figures [-- SECTION…]`; sections: boot, stderr, memory, idle, frame, flood, paint. The
+//! `cargo bench --bench figures [-- SECTION…]`; sections: boot, stderr, memory, idle, frame, flood, paint, store. The
 //! sections that watch the dashboard need `tmux`; `htop` and `lnav` are compared with where they are installed.
 //! Nothing here passes or fails: it prints ratios, and people judge them.
 
@@ -18,6 +18,7 @@ mod fixture;
 mod frame;
 mod screen;
 mod servers;
+mod store;
 mod usage;
 
 use std::fmt::Write as _;
@@ -33,7 +34,7 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let sections: [Section; 7] = [
+    let sections: [Section; 8] = [
         ("boot", servers::boot),
         ("stderr", servers::stderr),
         ("memory", screen::memory),
@@ -41,6 +42,7 @@ fn main() {
         ("frame", frame::frame),
         ("flood", screen::flood),
         ("paint", screen::paint),
+        ("store", store::store),
     ];
     let bench = Bench::new();
     println!("{:<34} {:>14} {:>14} {:>8}", "figure", "ours", "baseline", "ratio");

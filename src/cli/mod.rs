@@ -4,6 +4,7 @@ pub mod audit;
 mod call;
 mod check;
 mod connect;
+mod db;
 mod prompt;
 mod token;
 mod tools;
@@ -128,6 +129,11 @@ enum Command {
         #[command(subcommand)]
         command: AuditCommand,
     },
+    /// The file of the company's own tracker and pages
+    Db {
+        #[command(subcommand)]
+        command: DbCommand,
+    },
     /// Print the JSON Schema of the configuration, for editors
     Schema,
     /// Print shell completions
@@ -160,6 +166,16 @@ enum TokenCommand {
     Rotate {
         /// The seat's handle
         seat: String,
+    },
+}
+
+/// What can be done with the store.
+#[derive(Subcommand, Debug)]
+enum DbCommand {
+    /// Copy it to a file that does not exist yet, also while the dashboard runs
+    Backup {
+        /// The copy
+        file: PathBuf,
     },
 }
 
@@ -234,6 +250,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Connect { seat, help_agents: true }) => connect::help(&global, &seat),
         Some(Command::Token { command }) => token::run(&global, &command),
         Some(Command::Audit { command }) => audit_command(&global, &command),
+        Some(Command::Db { command: DbCommand::Backup { file } }) => db::backup(&global, &file),
         Some(Command::Schema) => {
             print_json(&crate::config::schema());
             Exit::Fine

@@ -9,6 +9,7 @@ pub mod command;
 pub mod connection;
 mod core;
 mod export;
+pub mod first_party;
 pub mod forms;
 pub mod gate;
 pub mod handle;

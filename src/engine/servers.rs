@@ -282,6 +282,7 @@ impl Server {
         let declared = &self.declared;
         Link {
             connection: self.link.clone(),
+            own: None,
             down,
             server: declared.server.clone(),
             owner: declared.owner.as_ref().map(|owner| owner.seat.clone()),
@@ -301,6 +302,7 @@ impl Server {
             identity: self.declared.identity.clone(),
             prefix: self.declared.prefix.clone(),
             overrides: self.declared.overrides.clone(),
+            first_party: None,
             listing: self.listing.clone(),
         })
     }

@@ -17,6 +17,7 @@ use super::connection::{Connector, NamedEvent};
 use super::core::doors::Doors;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
+use super::first_party::{FirstParty, Own};
 use super::forms::{Asking, Forms, Inbox};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
@@ -85,6 +86,8 @@ pub struct Kept {
     pub eras: Eras,
     /// Called when eras have to be remembered.
     pub eras_changed: Option<ErasChanged>,
+    /// The program's own tools over what is kept.
+    pub tools: Option<Arc<dyn FirstParty>>,
     /// What prompts are called.
     pub prompts: PromptNames,
 }
@@ -117,8 +120,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         person: options.person,
         forms,
     };
-    let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
-    let handle = senders.handle(&outlets, library);
+    let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -129,6 +131,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         fixed: Fixed {
             pipeline,
             launcher,
+            own: options.kept.tools.map(Own::new),
             names_changed: options.names_changed,
             pins_changed: options.pins_changed,
             eras_changed: options.kept.eras_changed,

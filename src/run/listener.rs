@@ -49,6 +49,8 @@ pub(super) async fn open(
             state: &parts.state,
             environment: &ProcessEnvironment,
             redactor: &parts.redactor,
+            operators: &document.config().operators,
+            native: parts.native(document),
         };
         match surface::start(handle.clone(), options).await {
             Ok(opened) => surfaces = Some(opened),

@@ -16,9 +16,11 @@ use crate::engine::handle::Handle;
 use crate::engine::snapshot::Snapshot;
 use crate::engine::start::Only;
 use crate::engine::status::ConnectionStatus;
-use crate::ids::{ConnectionName, SeatHandle};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::logging::Stderr;
+use crate::native::table;
 use crate::org::{Org, Seat};
+use crate::tool::entry::Origin;
 
 /// Which connections a command needs, and what it waits for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -91,6 +93,9 @@ impl Wanted {
             Self::HeldBy(seat) => Ok(Some(Only::HeldBy(Some(seat_of(seat)?.handle.clone())))),
             Self::Tool { name, seat } => {
                 let seat = seat.as_ref().map(seat_of).transpose()?;
+                if is_own(config, name) {
+                    return Ok(Some(Only::Connection(ConnectionName::shared(&ServerName::ours()))));
+                }
                 if name.contains('/') {
                     return connection_of(config, name, seat).map(|name| Some(Only::Connection(name)));
                 }
@@ -244,9 +249,22 @@ async fn wait_for(handle: &Handle, wanted: &Wanted) {
     let _ = handle.snapshots().wait_for(there).await;
 }
 
+/// Whether a tool is the program's own, by its name with or without ours before it: it needs no server.
+fn is_own(config: &Config, name: &str) -> bool {
+    let halves = config.engine.native;
+    let begins = |rest: &str| rest.starts_with('/');
+    (halves.tracker || halves.pages)
+        && (name.strip_prefix(ServerName::OURS).is_some_and(begins)
+            || table::TOOLS.iter().any(|tool| tool.name == name))
+}
+
 /// Whether the tool is there. A seat's own connections may still bring one of that name, so they are waited for.
 fn is_callable(snapshot: &Snapshot, name: &str, seat: Option<&SeatHandle>) -> bool {
     let Some(entry) = snapshot.catalog.find(seat, name) else { return false };
+    // The program's own tools need no server.
+    if entry.origin == Origin::Builtin {
+        return true;
+    }
     let own = snapshot.servers.iter().filter(|server| server.seat.is_some());
     if entry.seat.is_none() && own.into_iter().any(|server| is_starting(&server.status)) {
         return false;

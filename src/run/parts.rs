@@ -14,6 +14,7 @@ use crate::config::diagnostic::Severity;
 use crate::config::expand::{Environment, ProcessEnvironment};
 use crate::engine::audit::{self, Audit, Opened};
 use crate::engine::connection::watchdog;
+use crate::engine::first_party::FirstParty;
 use crate::engine::gate::Attendance;
 use crate::engine::gate::pins::Pins;
 use crate::engine::handle::Handle;
@@ -22,9 +23,11 @@ use crate::engine::snapshot::LogLevel;
 use crate::engine::start::{self, Eras, Kept, Only, Options};
 use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
-use crate::ids::{CallId, ConnectionName};
+use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
+use crate::native::Native;
 use crate::secret::Redactor;
+use crate::store::Store;
 use crate::tool::names::Names;
 
 /// Remembered names of tools, in the state folder.
@@ -90,6 +93,8 @@ pub(super) struct Parts {
     pub(super) redactor: Redactor,
     pub(super) logging: Logging,
     pub(super) audit: Audit,
+    /// Not opened before it is used.
+    pub(super) store: Store,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
 }
 
@@ -134,7 +139,8 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        Ok(Self { state, redactor, logging, audit, first_notices })
+        let store = Store::new(state.path());
+        Ok(Self { state, redactor, logging, audit, store, first_notices })
     }
 
     /// Starts the engine on these parts.
@@ -172,6 +178,10 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
+            tools: self
+                .native(document)
+                .filter(|_| only.as_ref().is_none_or(has_ours))
+                .map(|native| native as Arc<dyn FirstParty>),
             prompts: PromptNames {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
@@ -196,6 +206,11 @@ impl Parts {
             kept,
         };
         start::start(document.config(), options)
+    }
+
+    /// The company's own tools, where the configuration opens them.
+    pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
+        Native::open(document.config(), self.store.clone())
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should
@@ -227,6 +242,14 @@ impl Parts {
                 Pins::unreadable()
             }
         }
+    }
+}
+
+/// Whether the program's own tools are among what is wanted: every seat holds them.
+fn has_ours(only: &Only) -> bool {
+    match only {
+        Only::Connection(name) => *name == ConnectionName::shared(&ServerName::ours()),
+        Only::HeldBy(_) => true,
     }
 }
 

@@ -19,6 +19,7 @@ use super::Shared;
 use super::admit::Takes;
 use super::envelope::{self, ErrorCode, Id, Meta, json_text};
 use super::live::{End, Held, Key, Live, Step};
+use super::party::Party;
 use super::progress::Notices;
 use super::reply::{self, Reply};
 use super::sessions::Session;
@@ -28,7 +29,6 @@ use crate::engine::gate::policy::glob;
 use crate::engine::handle::{CallRequest, Consent, Hold, Progress};
 use crate::engine::snapshot::CallPhase;
 use crate::engine::status::Era;
-use crate::org::Seat;
 use crate::tool::{Arguments, Entry};
 
 /// Calls of unknown names that leave a record, for each session; further ones are only counted.
@@ -47,7 +47,7 @@ struct Params<'b> {
 /// Who asks, and how the answer goes back.
 pub(super) struct Asker {
     pub(super) id: Id,
-    pub(super) seat: Arc<Seat>,
+    pub(super) party: Party,
     pub(super) session: Arc<Session>,
     pub(super) takes: Takes,
     pub(super) tasks: Tracks,
@@ -78,7 +78,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
     };
     let notices = params.meta.and_then(|meta| meta.progress).and_then(Id::of).map(Notices::new);
     let writer = Writer { id: asker.id.clone(), era: asker.session.era, tasks: asker.tasks, notices };
-    let Some(entry) = shared.shelf.table(&asker.seat).find(&params.name).cloned() else {
+    let Some(entry) = shared.shelf.table(&asker.party).find(&params.name).cloned() else {
         record_unknown(shared, &asker, &params.name).await;
         return whole(writer.unknown());
     };
@@ -319,7 +319,7 @@ async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
         return;
     }
     tracing::warn!(tool_name = %shown, agent_id = %asker.session.seat, "tool_unknown");
-    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.seat.handle), name).is_some();
+    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.party.holder), name).is_some();
     if !exists(name) && !exists(&shown) {
         let cancel = CancellationToken::new();
         // Whatever the name should come to mean by then, nothing runs.

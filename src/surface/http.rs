@@ -19,9 +19,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::party::Party;
 use super::reply::{self, Reply};
-use super::{Shared, admit, mcp};
-use crate::org::Seat;
+use super::{Shared, admit, connector, mcp};
+use crate::native::Badge;
 
 /// Longest body that is read, in bytes.
 const LONGEST_BODY: usize = 4 << 20;
@@ -119,12 +120,15 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     }
     let token = admit::bearer(&head.headers);
     let Some(route) = Route::of(&shared, path, token) else {
+        if let (Some(connector), Some(tool)) = (&shared.connector, path.strip_prefix("/tools/")) {
+            connector.turned_away(tool).await;
+        }
         shared.metrics.unauthorised.fetch_add(1, Ordering::Relaxed);
         shared.turned_away("a missing or wrong token");
         return unauthorised();
     };
     match (route, &head.method) {
-        (Route::Seat(seat), method) => {
+        (Route::Mcp(party), method) => {
             if *method == Method::POST && !admit::is_json(&head.headers) {
                 return reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n");
             }
@@ -132,10 +136,20 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                 Ok(body) => body,
                 Err(reply) => return reply,
             };
-            let call = mcp::Call { shared: &shared, seat: &seat, method, headers: &head.headers, body: &body };
+            let call = mcp::Call { shared: &shared, party: &party, method, headers: &head.headers, body: &body };
             mcp::answer(call).await
         }
-        (Route::Tools(seat), &Method::GET) => reply::json(StatusCode::OK, shared.shelf.table(&seat).json.clone()),
+        (Route::Tools(parties), &Method::GET) => reply::json(StatusCode::OK, shared.shelf.introspect(&parties)),
+        (Route::Tool(badge, tool), &Method::POST) => {
+            if !admit::is_json(&head.headers) {
+                return reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n");
+            }
+            match read(body).await {
+                Ok(body) => connector::plain(&shared, &badge, &tool, &body).await,
+                Err(reply) => reply,
+            }
+        }
+        (Route::Tool(..), _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "POST\n"),
         (Route::Metrics, &Method::GET) => {
             let snapshot = shared.handle.snapshot();
             let text =
@@ -149,8 +163,12 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
 
 /// Where an authorised request goes.
 enum Route {
-    Seat(Arc<Seat>),
-    Tools(Arc<Seat>),
+    /// An MCP endpoint.
+    Mcp(Party),
+    /// What these are offered, together.
+    Tools(Vec<Party>),
+    /// A plain call of the connector.
+    Tool(Arc<Badge>, String),
     Metrics,
     Nothing,
 }
@@ -162,15 +180,40 @@ impl Route {
         if let Some(handle) = handle {
             let fits = shared.tokens.fits(handle, token);
             let seat = shared.seats.iter().find(|seat| seat.handle.as_str() == handle)?;
-            return fits.then(|| Self::Seat(seat.clone()));
+            return fits.then(|| Self::Mcp(Party::seat(seat)));
+        }
+        if let Some(badge) = shared.badges.holder(token) {
+            return Self::of_operator(shared, path, badge);
         }
         let seat = shared.tokens.seat_of(token)?;
         let seat = shared.seats.iter().find(|known| known.handle == seat)?;
         match path {
-            "/tools" => Some(Self::Tools(seat.clone())),
+            // A seat's token opens nothing of the operators'.
+            "/operator/mcp" | "/connector/mcp" => None,
+            path if path.starts_with("/tools/") => None,
+            "/tools" => Some(Self::Tools(vec![Party::seat(seat)])),
             "/metrics" => Some(Self::Metrics),
             _ => Some(Self::Nothing),
         }
+    }
+
+    /// With the company's own surfaces closed, their paths do not exist.
+    fn of_operator(shared: &Shared, path: &str, badge: &Arc<Badge>) -> Option<Self> {
+        let connector = || Party::connector(badge);
+        // A token with scopes is for the connector only.
+        let company = shared.company.as_ref();
+        let operator = company.filter(|_| badge.scopes.is_empty()).map(|company| Party::operator(badge, company));
+        Some(match (path, company) {
+            ("/metrics", _) => Self::Metrics,
+            (_, None) => Self::Nothing,
+            ("/operator/mcp", Some(_)) => Self::Mcp(operator?),
+            ("/connector/mcp", Some(_)) => Self::Mcp(connector()),
+            ("/tools", Some(_)) => Self::Tools(operator.into_iter().chain([connector()]).collect()),
+            (path, Some(_)) => match path.strip_prefix("/tools/") {
+                Some(tool) => Self::Tool(badge.clone(), tool.to_owned()),
+                None => Self::Nothing,
+            },
+        })
     }
 }
 

@@ -24,6 +24,7 @@ use super::reply::{self, Reply};
 use crate::engine::handle::Hold;
 use crate::engine::library::{Missing, Reader, Refused};
 use crate::engine::status::Era;
+use crate::org::Seat;
 use crate::tool::contents::readdressed;
 use crate::tool::offers::OfferList;
 use crate::tool::{Arguments, ToolKey};
@@ -94,7 +95,12 @@ enum Wanted {
 struct Misput(&'static str);
 
 /// Answers one of them.
-pub(super) async fn answer(shared: &Arc<Shared>, asker: Asker, method: Method, params: &str) -> Reply {
+pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    (asker, seat): (Asker, &Arc<Seat>),
+    method: Method,
+    params: &str,
+) -> Reply {
     let wanted = match read(method, params) {
         Ok(wanted) => wanted,
         Err(Misput(text)) => {
@@ -113,7 +119,7 @@ pub(super) async fn answer(shared: &Arc<Shared>, asker: Asker, method: Method, p
     let takes = asker.takes;
     let presence = Presence::new(asker.session.clone(), flight, cancel.clone());
     // A task of its own: a caller that leaves gives it up by the token, and its record is written all the same.
-    let work = tokio::spawn(work(shared.clone(), asker, wanted, cancel));
+    let work = tokio::spawn(work(shared.clone(), (asker, seat.clone()), wanted, cancel));
     patient::answer(takes, presence, work).await
 }
 
@@ -160,16 +166,21 @@ fn read(method: Method, params: &str) -> Result<Wanted, Misput> {
 }
 
 /// The answer; `None` when its caller gave it up and waits for none.
-async fn work(shared: Arc<Shared>, asker: Asker, wanted: Wanted, cancel: CancellationToken) -> Option<Vec<u8>> {
+async fn work(
+    shared: Arc<Shared>,
+    (asker, seat): (Asker, Arc<Seat>),
+    wanted: Wanted,
+    cancel: CancellationToken,
+) -> Option<Vec<u8>> {
     let library = shared.handle.library();
-    let reader = Reader { caller: asker.session.caller(), seat: asker.seat.clone() };
+    let reader = Reader { caller: asker.session.caller(), seat: seat.clone() };
     let (id, era) = (&asker.id, asker.session.era);
     let (answered, what, missing) = match &wanted {
         Wanted::List(list) => {
             let listed = tokio::select! {
                 biased;
                 () = cancel.cancelled() => return None,
-                listed = library.list(&asker.seat, *list) => listed,
+                listed = library.list(&seat, *list) => listed,
             };
             let answered = listed.map(|(items, missing)| (list_result(*list, items, &missing), Caching::Stated));
             (answered, "", list.member())

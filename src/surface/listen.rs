@@ -20,12 +20,12 @@ use super::admit::Takes;
 use super::call::Asker;
 use super::envelope::{self, ErrorCode, Message, json_text};
 use super::library::LISTS;
+use super::party::Party;
 use super::reply::{self, Reply};
 use super::sessions::Session;
 use super::tasks::{self, Tracks};
 use crate::engine::library;
 use crate::engine::status::Offer;
-use crate::org::Seat;
 use crate::tool::Catalog;
 
 /// How often a silent stream says that it is there: this finds out clients that are gone without a word.
@@ -43,9 +43,9 @@ const fn place(offer: Offer) -> usize {
 }
 
 /// The stream that a session opens by GET. A newer one takes its place.
-pub(super) fn for_session(shared: &Arc<Shared>, seat: &Arc<Seat>, session: Arc<Session>) -> Reply {
+pub(super) fn for_session(shared: &Arc<Shared>, party: &Party, session: Arc<Session>) -> Reply {
     let until = session.take_stream();
-    let changes = Changes::new(shared, seat, session, until);
+    let changes = Changes::new(shared, party, session, until);
     let messages = LISTS.map(|(method, _)| Some(reply::event(&envelope::notification(method, None))));
     let first = futures_util::stream::iter([reply::comment("listening")]);
     reply::events(first.chain(changes.stream(messages)))
@@ -58,7 +58,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
         #[serde(default)]
         notifications: serde_json::Map<String, Value>,
     }
-    let Asker { id, seat, session, takes, tasks } = asker;
+    let Asker { id, party, session, takes, tasks } = asker;
     let Ok(params) = message.params::<Params>() else {
         let text = "subscriptions/listen takes notifications: what to hear of";
         return reply::json(StatusCode::OK, envelope::error(Some(&id), ErrorCode::INVALID_PARAMS, text));
@@ -72,7 +72,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
     }
     let wants = |filter: &str| params.notifications.get(filter) == Some(&Value::Bool(true));
     let accepted =
-        LISTS.iter().filter(|(_, filter)| wants(filter)).map(|(_, filter)| ((*filter).to_owned(), true.into()));
+        party.lists().iter().filter(|(_, filter)| wants(filter)).map(|(_, filter)| ((*filter).to_owned(), true.into()));
     let accepted: serde_json::Map<String, Value> = accepted.collect();
     let mark = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{}}}"#, id.as_json());
     let acknowledged = format!(r#"{{"notifications":{},{mark}}}"#, json_text(&accepted));
@@ -84,7 +84,7 @@ pub(super) fn for_client(shared: &Arc<Shared>, asker: Asker, message: &Message<'
     let result = format!(r#"{{"resultType":"complete",{mark}}}"#);
     let last = reply::event(&envelope::result(&id, &[result.as_bytes()]));
     let until = session.ended.child_token();
-    let heard = Changes::new(shared, &seat, session, until).stream(messages);
+    let heard = Changes::new(shared, &party, session, until).stream(messages);
     let first = futures_util::stream::iter([reply::event(&acknowledged)]);
     reply::events(first.chain(heard).chain(futures_util::stream::iter([last])))
 }
@@ -94,7 +94,7 @@ type Messages = [Option<Bytes>; LISTS.len()];
 
 struct Changes {
     shared: Arc<Shared>,
-    seat: Arc<Seat>,
+    party: Party,
     session: Arc<Session>,
     catalog: watch::Receiver<Arc<Catalog>>,
     known: Bytes,
@@ -104,15 +104,15 @@ struct Changes {
 }
 
 impl Changes {
-    fn new(shared: &Arc<Shared>, seat: &Arc<Seat>, session: Arc<Session>, until: CancellationToken) -> Self {
+    fn new(shared: &Arc<Shared>, party: &Party, session: Arc<Session>, until: CancellationToken) -> Self {
         session.streams.fetch_add(1, Ordering::Relaxed);
         let mut catalog = shared.shelf.changes();
         catalog.mark_unchanged();
-        let known = shared.shelf.table(seat).json.clone();
+        let known = shared.shelf.table(party).json.clone();
         // What changes from here on is told, once more than needed at worst.
         let library = shared.handle.library().changes();
-        let shelves = shared.handle.library().shelves(seat);
-        Self { shared: shared.clone(), seat: seat.clone(), session, catalog, known, library, shelves, until }
+        let shelves = shelves(shared, party);
+        Self { shared: shared.clone(), party: party.clone(), session, catalog, known, library, shelves, until }
     }
 
     /// A message at each change, comments in between, until the session ends or the program does.
@@ -135,7 +135,7 @@ impl Changes {
                 }
                 goes_on = self.library.next() => {
                     goes_on.then_some(())?;
-                    let now = self.shared.handle.library().shelves(&self.seat);
+                    let now = shelves(&self.shared, &self.party);
                     let changed = now.changed(&self.shelves);
                     self.shelves = now;
                     changed.into_iter().map(place).collect()
@@ -151,12 +151,17 @@ impl Changes {
     }
 
     fn tools_changed(&mut self) -> Option<usize> {
-        let now = self.shared.shelf.table(&self.seat).json.clone();
+        let now = self.shared.shelf.table(&self.party).json.clone();
         (now != self.known).then(|| {
             self.known = now;
             TOOLS
         })
     }
+}
+
+/// What there is beside tools: only for seats.
+fn shelves(shared: &Shared, party: &Party) -> library::Shelves {
+    party.as_seat().map(|seat| shared.handle.library().shelves(seat)).unwrap_or_default()
 }
 
 impl Drop for Changes {

@@ -1,7 +1,8 @@
-//! One seat's MCP endpoint, in both eras of the protocol: who opens how, sessions, and every method but `tools/call`.
+//! One MCP endpoint, a seat's or an operator's, in both eras of the protocol: who opens how, sessions, and every method
+//! but `tools/call`.
 //!
 //! A request whose `_meta` names a revision is answered without a session; `initialize` opens one. Both come by the
-//! same path. Resources and prompts are answered by [`super::library`].
+//! same path. Resources and prompts, which only seats have, are answered by [`super::library`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use serde_json::value::RawValue;
 use super::admit::{self, Takes};
 use super::call::{self, Asker};
 use super::envelope::{self, Client, Common, ErrorCode, Id, Kind, LEGACY, MODERN, Malformed, Message, json_text};
+use super::party::{Party, Role};
 use super::reply::{self, Reply};
 use super::sessions::Session;
 use super::tasks::Tracks;
-use super::{Shared, library, listen, tasks};
+use super::{Shared, connector, library, listen, tasks};
+use crate::engine::status::Era;
 use crate::org::Seat;
 use crate::tool::mirror::{self, Mirrored};
 
@@ -30,10 +33,10 @@ const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// One authorised request to a seat's endpoint.
+/// One authorised request to an endpoint.
 pub(super) struct Call<'r> {
     pub(super) shared: &'r Arc<Shared>,
-    pub(super) seat: &'r Arc<Seat>,
+    pub(super) party: &'r Party,
     pub(super) method: &'r Method,
     pub(super) headers: &'r HeaderMap,
     pub(super) body: &'r Bytes,
@@ -75,7 +78,7 @@ impl Call<'_> {
                 }
                 let tasks = Tracks::of(&meta);
                 let client = meta.client.unwrap_or_default().redacted(&self.shared.redactor);
-                let session = self.shared.sessions.client(&self.seat.handle, &client);
+                let session = self.shared.sessions.client(&self.party.holder, &client);
                 self.modern(method, Asker { tasks, ..self.asker(id, session, takes) }, &message).await
             }
             Kind::Request(id, method) => match self.session() {
@@ -101,7 +104,7 @@ impl Call<'_> {
             return reply::text(StatusCode::NOT_ACCEPTABLE, "accept text/event-stream\n");
         }
         match self.session() {
-            Ok(session) => listen::for_session(self.shared, self.seat, session),
+            Ok(session) => listen::for_session(self.shared, self.party, session),
             Err(status) => no_session(status, None),
         }
     }
@@ -124,7 +127,7 @@ impl Call<'_> {
             return Err(StatusCode::BAD_REQUEST);
         }
         let id = admit::single(self.headers, &SESSION_ID).ok_or(StatusCode::BAD_REQUEST)?;
-        self.shared.sessions.get(&self.seat.handle, id).ok_or(StatusCode::NOT_FOUND)
+        self.shared.sessions.get(&self.party.holder, id).ok_or(StatusCode::NOT_FOUND)
     }
 
     fn says_modern(&self) -> bool {
@@ -144,16 +147,16 @@ impl Call<'_> {
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         };
         let client = params.client_info.redacted(&self.shared.redactor);
-        let Some(session) = self.shared.sessions.open(&self.seat.handle, &client) else {
+        let Some(session) = self.shared.sessions.open(&self.party.holder, &client) else {
             let text = "this seat has as many sessions as it may, and all are busy; end one first";
             return reply::json(StatusCode::SERVICE_UNAVAILABLE, envelope::error(Some(id), ErrorCode::INTERNAL, text));
         };
-        tracing::info!(seat = %self.seat.handle, session = %session.short, client = %session.client, "session_opened");
+        tracing::info!(seat = %self.party.holder, session = %session.short, client = %session.client, "session_opened");
         let result = json!({
             "protocolVersion": negotiate(&params.protocol_version),
-            "capabilities": library::capabilities(),
-            "serverInfo": server_info(self.seat),
-            "instructions": INSTRUCTIONS,
+            "capabilities": self.party.capabilities(Era::Legacy),
+            "serverInfo": self.party.server_info(),
+            "instructions": self.party.instructions(),
         });
         let mut reply = reply::json(StatusCode::OK, envelope::result(id, &[json_text(&result).as_bytes()]));
         // Hexadecimal digits can stand in a header.
@@ -164,7 +167,7 @@ impl Call<'_> {
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {
-        Asker { id, seat: self.seat.clone(), session, takes, tasks: Tracks::No }
+        Asker { id, party: self.party.clone(), session, takes, tasks: Tracks::No }
     }
 
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
@@ -172,9 +175,9 @@ impl Call<'_> {
             "tools/call" => self.call(asker, message).await,
             "tools/list" => self.list(&asker.id, b"}", message),
             "ping" => reply::json(StatusCode::OK, envelope::result(&asker.id, &[b"{}"])),
-            _ => match library::Method::of(method) {
-                Some(method) => self.read(asker, method, message).await,
-                None => reply::json(StatusCode::OK, no_method(&asker.id)),
+            _ => match (library::Method::of(method), self.party.as_seat()) {
+                (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
+                _ => reply::json(StatusCode::OK, no_method(&asker.id)),
             },
         }
     }
@@ -189,30 +192,35 @@ impl Call<'_> {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
-                    "capabilities": modern_capabilities(),
-                    "instructions": INSTRUCTIONS,
+                    "capabilities": self.party.capabilities(Era::Modern),
+                    "instructions": self.party.instructions(),
                     "ttlMs": 0,
                     "cacheScope": "private",
-                    "_meta": {"io.modelcontextprotocol/serverInfo": server_info(self.seat)},
+                    "_meta": {"io.modelcontextprotocol/serverInfo": self.party.server_info()},
                 });
                 reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
             }
             "subscriptions/listen" => listen::for_client(self.shared, asker, message),
-            method if tasks::METHODS.contains(&method) => tasks::answer(self.shared, &asker, method, message),
-            _ => match library::Method::of(method) {
-                Some(method) => self.read(asker, method, message).await,
-                None => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
+            method if self.party.has_tasks() && tasks::METHODS.contains(&method) => {
+                tasks::answer(self.shared, &asker, method, message)
+            }
+            _ => match (library::Method::of(method), self.party.as_seat()) {
+                (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
+                _ => reply::json(StatusCode::NOT_FOUND, no_method(&asker.id)),
             },
         }
     }
 
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
         let params = message.params.map_or("{}", RawValue::get);
-        call::call(self.shared, asker, params).await
+        match &self.party.role {
+            Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
+            Role::Seat(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
+        }
     }
 
-    async fn read(&self, asker: Asker, method: library::Method, message: &Message<'_>) -> Reply {
-        let params = message.params.map_or("{}", serde_json::value::RawValue::get);
+    async fn read(&self, asker: (Asker, &Arc<Seat>), method: library::Method, message: &Message<'_>) -> Reply {
+        let params = message.params.map_or("{}", RawValue::get);
         library::answer(self.shared, asker, method, params).await
     }
 
@@ -228,7 +236,7 @@ impl Call<'_> {
             return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
         }
         self.shared.metrics.lists.fetch_add(1, Ordering::Relaxed);
-        let table = self.shared.shelf.table(self.seat);
+        let table = self.shared.shelf.table(self.party);
         reply::json(StatusCode::OK, envelope::result(id, &[br#"{"tools":"#, &table.json, rest]))
     }
 
@@ -284,7 +292,7 @@ impl Call<'_> {
             return None;
         }
         let arguments = named.arguments.map_or("{}", RawValue::get);
-        let table = self.shared.shelf.table(self.seat);
+        let table = self.shared.shelf.table(self.party);
         let wrong = table.mirrored(&name).iter().find(|marked| !self.agrees(marked, arguments))?;
         Some(format!("{} is not what the arguments hold; list the tools for what to repeat", wrong.header))
     }
@@ -298,25 +306,6 @@ impl Call<'_> {
             _ => false,
         }
     }
-}
-
-/// What a model is told about this server.
-pub(super) const INSTRUCTIONS: &str = "Calls that may destroy something, or that nobody has classified, wait for a person. \
-    When an answer says that a call is waiting, repeat exactly the same call later to pick up the decision.";
-
-/// Who we are to a client of this seat.
-pub(super) fn server_info(seat: &Seat) -> serde_json::Value {
-    let title = format!("{} ({})", seat.name, seat.handle);
-    json!({"name": "crewlet", "title": title, "version": env!("CARGO_PKG_VERSION")})
-}
-
-/// What we offer without sessions: what sessions are offered, and tasks.
-fn modern_capabilities() -> serde_json::Value {
-    let mut capabilities = library::capabilities();
-    if let Some(all) = capabilities.as_object_mut() {
-        all.insert("extensions".to_owned(), json!({tasks::EXTENSION: {}}));
-    }
-    capabilities
 }
 
 /// The revision that a session speaks: the client's, if it is served, else the newest.

@@ -6,7 +6,9 @@
 //! their caller does. A caller's headers stop here; nothing of them goes to a server.
 
 mod admit;
+mod badges;
 mod call;
+mod connector;
 mod envelope;
 mod http;
 mod library;
@@ -14,6 +16,7 @@ mod listen;
 mod live;
 mod mcp;
 mod metrics;
+mod party;
 mod patient;
 mod progress;
 pub mod relay;
@@ -32,11 +35,15 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::expand::Environment;
+use crate::config::model::Operator;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
+use crate::native::Native;
+use crate::native::connector::Connector;
 use crate::org::{Org, Seat};
 use crate::secret::Redactor;
+use badges::Badges;
 use live::Parked;
 use metrics::Metrics;
 use sessions::Sessions;
@@ -77,6 +84,10 @@ pub struct Options<'o> {
     pub environment: &'o dyn Environment,
     /// Learns the tokens, and cleans what clients call themselves.
     pub redactor: &'o Redactor,
+    /// Who may use the operator surface and the connector.
+    pub operators: &'o [Operator],
+    /// The company's own tools; without them there are no such surfaces.
+    pub native: Option<Arc<Native>>,
 }
 
 /// Open surfaces.
@@ -98,6 +109,10 @@ pub(crate) struct Shared {
     tasks: Tasks,
     metrics: Metrics,
     seats: Vec<Arc<Seat>>,
+    badges: Badges,
+    /// The company's name, where it has tools of its own.
+    company: Option<Arc<str>>,
+    connector: Option<Connector>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -119,7 +134,9 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let failed = |source| SurfaceError::Listen { address: options.address, source };
     let listener = TcpListener::bind(options.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let (tokens, problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
+    let (tokens, mut problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
+    let (badges, unusable) = Badges::open(options.operators, options.environment, options.redactor);
+    problems.extend(unusable);
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
@@ -128,6 +145,9 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         tasks: Tasks::default(),
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
+        badges,
+        company: options.native.as_ref().map(|native| native.company().name.clone()),
+        connector: options.native.as_ref().map(|native| native.connector(options.state.path())),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),

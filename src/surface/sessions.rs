@@ -81,7 +81,11 @@ impl Session {
 
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
-        Caller::Seat { seat: self.seat.clone(), session: self.short.clone(), client: self.client.clone() }
+        let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
+        match holder.operator() {
+            Some(_) => Caller::Operator { holder, session, client },
+            None => Caller::Seat { seat: holder, session, client },
+        }
     }
 
     /// The screen should hear of it.

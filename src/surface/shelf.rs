@@ -1,4 +1,4 @@
-//! What each seat is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
+//! What each seat and each operator is offered: one table for the MCP listing, for `GET /tools` and for resolving calls.
 //!
 //! A table is written out when a seat's tools change and kept as bytes; seats without tools of their own share one. The
 //! names in it are the exposed ones, and what is not in a seat's table does not exist for it.
@@ -11,13 +11,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::watch;
 
+use super::party::{Party, Role};
 use crate::ids::SeatHandle;
-use crate::org::Seat;
+use crate::native::connector;
 use crate::tool::mirror::{self, Mirrored};
 use crate::tool::{Catalog, Entry, Flag};
 
 /// The tools of one seat.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
     /// The JSON array of the listing.
     pub(super) json: Bytes,
@@ -43,12 +44,13 @@ impl Table {
 pub(super) struct Shelf {
     catalog: watch::Receiver<Arc<Catalog>>,
     built: Mutex<Built>,
+    connector: Arc<Table>,
 }
 
 #[derive(Default)]
 struct Built {
     catalog: Arc<Catalog>,
-    /// By the seat, where it sees something else than what is shared.
+    /// By the seat or operator, where it sees something else than what seats share.
     tables: HashMap<Option<SeatHandle>, Arc<Table>>,
     /// The tables of the catalog before, as far as nobody asked for them yet.
     before: HashMap<Option<SeatHandle>, Arc<Table>>,
@@ -56,11 +58,14 @@ struct Built {
 
 impl Shelf {
     pub(super) fn new(catalog: watch::Receiver<Arc<Catalog>>) -> Self {
-        Self { catalog, built: Mutex::default() }
+        // The connector's tools are ours and never change; they are in no catalog, since they do not pass the gate.
+        let listed = serde_json::to_vec(&connector::listing()).unwrap_or_else(|_| b"[]".to_vec());
+        let connector = Arc::new(Table { json: listed.into(), ..Table::default() });
+        Self { catalog, built: Mutex::default(), connector }
     }
 
-    /// The seat's tools as they are now.
-    pub(super) fn table(&self, seat: &Seat) -> Arc<Table> {
+    /// The party's tools as they are now.
+    pub(super) fn table(&self, party: &Party) -> Arc<Table> {
         let catalog = self.catalog.borrow().clone();
         // What a panicking thread left behind is a cache that is whole or lacks a table.
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,14 +74,30 @@ impl Shelf {
             before.extend(std::mem::take(&mut built.tables));
             *built = Built { catalog: catalog.clone(), tables: HashMap::new(), before };
         }
-        let key = catalog.has_own(&seat.handle).then(|| seat.handle.clone());
+        let apart = match party.role {
+            Role::Connector(_) => return self.connector.clone(),
+            Role::Seat(_) => catalog.has_own(&party.holder),
+            Role::Operator(_) => true,
+        };
+        let key = apart.then(|| party.holder.clone());
         if let Some(table) = built.tables.get(&key) {
             return table.clone();
         }
         let before = built.before.remove(&key);
-        let table = write(seat, &catalog, before);
+        let table = write(&party.holder, &catalog, before);
         built.tables.insert(key, table.clone());
         table
+    }
+
+    /// The tables of several parties as one listing.
+    pub(super) fn introspect(&self, parties: &[Party]) -> Bytes {
+        if let [party] = parties {
+            return self.table(party).json.clone();
+        }
+        let tables: Vec<Bytes> = parties.iter().map(|party| self.table(party).json.clone()).collect();
+        let inside = |table: &Bytes| table.get(1..table.len().saturating_sub(1)).unwrap_or_default().to_vec();
+        let parts: Vec<Vec<u8>> = tables.iter().map(inside).filter(|part| !part.is_empty()).collect();
+        [b"[".as_slice(), &parts.join(&b","[..]), b"]"].concat().into()
     }
 
     /// Told of each new catalog.
@@ -85,9 +106,9 @@ impl Shelf {
     }
 }
 
-/// The seat's table; the one before where the seat sees the same as then.
-fn write(seat: &Seat, catalog: &Catalog, before: Option<Arc<Table>>) -> Arc<Table> {
-    let entries: Vec<Arc<Entry>> = catalog.of_seat(&seat.handle).cloned().collect();
+/// The table of a seat, or of what stands for an operator; the one before where it sees the same as then.
+fn write(holder: &SeatHandle, catalog: &Catalog, before: Option<Arc<Table>>) -> Arc<Table> {
+    let entries: Vec<Arc<Entry>> = catalog.of_seat(holder).cloned().collect();
     let same = |table: &Arc<Table>| {
         table.entries.len() == entries.len() && table.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
     };

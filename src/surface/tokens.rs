@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-use crate::config::expand::Environment;
+use crate::config::expand::{Environment, Template};
 use crate::engine::state_dir::StateDir;
 use crate::ids::SeatHandle;
 use crate::org::{Org, Seat};
@@ -37,6 +37,14 @@ pub enum TokenError {
     Unresolved {
         /// The seat.
         seat: SeatHandle,
+        /// What is wrong with the variable.
+        problem: String,
+    },
+    /// The same for an operator's.
+    #[error("operator \"{operator}\" has no token: {problem}")]
+    Operator {
+        /// Its id.
+        operator: Arc<str>,
         /// What is wrong with the variable.
         problem: String,
     },
@@ -185,15 +193,20 @@ impl Tokens {
 fn from_variable(seat: &Seat, environment: &dyn Environment) -> Result<Secret, TokenError> {
     let failed = |problem: String| TokenError::Unresolved { seat: seat.handle.clone(), problem };
     let Some(template) = &seat.token else { return Err(TokenError::None(seat.handle.clone())) };
+    resolve(template, environment).map_err(failed)
+}
+
+/// A token that a variable holds; the error says what is wrong with it.
+pub(super) fn resolve(template: &Template, environment: &dyn Environment) -> Result<Secret, String> {
     let token = template.resolve(environment).map_err(|missing| {
         let texts: Vec<String> = missing.iter().map(ToString::to_string).collect();
-        failed(texts.join("; "))
+        texts.join("; ")
     })?;
     let plain = token.expose().bytes().all(|byte| byte.is_ascii_graphic());
     match (token.expose().len() >= SHORTEST, plain) {
         (true, true) => Ok(token),
-        (false, _) => Err(failed(format!("it is shorter than {SHORTEST} characters"))),
-        (true, false) => Err(failed("it holds characters that cannot stand in a header".to_owned())),
+        (false, _) => Err(format!("it is shorter than {SHORTEST} characters")),
+        (true, false) => Err("it holds characters that cannot stand in a header".to_owned()),
     }
 }
 

@@ -4,16 +4,17 @@
 //! Beside the tools that every agent seat holds there are those that a seat has of its own, over a connection with its
 //! own credentials. A seat's own tool hides the shared one of that name from it, in lists and in calls. While a seat's
 //! own connection has listed nothing yet, the names that are known of its server stay hidden all the same: a call must
-//! never go out under another credential than the seat's.
+//! never go out under another credential than the seat's. The program's own tools are hidden by nothing; operators hold
+//! those alone, and some of them only operators.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::annotations::HintOverride;
-use super::entry::{Entry, Rejected, ToolKey};
+use super::entry::{Entry, Origin, Rejected, ToolKey};
 use super::names::{Collision, Names, OfServer, Wanted};
 use super::placing::Block;
-pub use super::placing::Source;
+pub use super::placing::{Deliveries, Source};
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
 
 /// An immutable set of entries and of what was rejected.
@@ -149,12 +150,15 @@ impl Catalog {
 
     /// Takes note of the names that stand for tools of own connections that have listed nothing yet.
     fn wait(&mut self, names: &Names) {
+        let builtin = self.entries.iter().filter(|entry| entry.origin == Origin::Builtin);
+        let ours: HashSet<Arc<str>> = builtin.map(|entry| entry.name.clone()).collect();
         for block in self.blocks.iter().filter(|block| block.source.listing.is_none()) {
             let Some(own) = block.source.seat.as_ref().and_then(|seat| self.own.get_mut(seat)) else { continue };
             let server = block.source.server.as_str();
             let now = self.names.get(server).into_iter().flat_map(|names| names.values().cloned());
             for known in names.of_server(server, block.source.held()).chain(now) {
-                for name in [known.name, known.exposed] {
+                // A name from before it became the program's own.
+                for name in [known.name, known.exposed].into_iter().filter(|name| !ours.contains(name)) {
                     own.waiting.entry(name).or_insert_with(|| block.source.connection.clone());
                 }
             }
@@ -263,6 +267,11 @@ impl Catalog {
     /// seen.
     pub fn is_visible(&self, seat: Option<&SeatHandle>, entry: &Entry) -> bool {
         let Some(seat) = seat else { return true };
+        // Nothing hides the program's own tools, and operators have nothing else.
+        if entry.origin == Origin::Builtin || seat.operator().is_some() {
+            let for_seats = entry.connection != ConnectionName::operators();
+            return entry.origin == Origin::Builtin && (for_seats || seat.operator().is_some());
+        }
         if let Some(holder) = &entry.seat {
             return holder == seat;
         }
@@ -346,6 +355,7 @@ fn bare(entry: &Entry) -> Source {
         prefix: "".into(),
         overrides: Arc::new([]),
         listing: None,
+        first_party: None,
     }
 }
 

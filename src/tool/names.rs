@@ -7,6 +7,7 @@
 //!
 //! All connections of one server share its names. Shared servers and those that seats have of their own are two
 //! spaces: a seat's own tool may have the name of a shared one, which it then hides from that seat.
+//! The program's own tools have their names in both spaces, before everybody and whatever is remembered.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arguments::Digest;
 use super::reserved::is_reserved;
+use crate::ids::ServerName;
 
 /// The longest exposed name, in characters.
 const MAX_EXPOSED: usize = 64;
@@ -78,6 +80,12 @@ pub struct Wanted {
     pub name: Arc<str>,
     /// Who holds it.
     pub held: Held,
+}
+
+impl Wanted {
+    fn is_ours(&self) -> bool {
+        &*self.server == ServerName::OURS
+    }
 }
 
 /// The remembered names.
@@ -151,14 +159,30 @@ impl Names {
             space.owners.insert(remembered.name.clone(), remembered.server.clone());
             space.exposed.insert(remembered.exposed.clone());
         }
+        // The program's own tools keep their names whatever servers bring, in both spaces; nobody else's is remembered
+        // as one of them.
+        let own: HashSet<&str> = wanted.iter().filter(|tool| tool.is_ours()).map(|tool| &*tool.name).collect();
+        for tool in wanted.iter().filter(|tool| tool.is_ours()) {
+            for space in &mut spaces {
+                space.owners.insert(tool.name.clone(), tool.server.clone());
+                space.exposed.insert(tool.name.clone());
+            }
+        }
+        let is_own = |known: &Remembered| own.contains(&*known.name) || own.contains(&*known.exposed);
         let mut named = ByServer::new();
         let mut put = |tool: &Wanted, names| {
             named.entry(tool.server.clone()).or_default().insert(tool.raw.clone(), names);
         };
         let mut fresh = Vec::new();
         for tool in wanted {
+            if tool.is_ours() {
+                put(tool, Named { name: tool.name.clone(), exposed: tool.name.clone() });
+                continue;
+            }
             let incumbent = self.remembered.get(&(tool.server.clone(), tool.raw.clone()));
-            let still = |known: &&Remembered| known.wanted == tool.name && known.held == tool.held && !known.is_ours();
+            let still = |known: &&Remembered| {
+                known.wanted == tool.name && known.held == tool.held && !known.is_ours() && !is_own(known)
+            };
             match incumbent.filter(still) {
                 Some(known) => put(tool, Named { name: known.name.clone(), exposed: known.exposed.clone() }),
                 None => fresh.push(tool),

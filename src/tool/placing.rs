@@ -37,7 +37,12 @@ pub struct Source {
     pub overrides: Arc<[(Arc<str>, HintOverride)]>,
     /// What the server listed; `None` before it listed anything.
     pub listing: Option<Arc<Listing>>,
+    /// For the program's own tools: the surfaces that they deliver to, by name.
+    pub first_party: Option<Arc<Deliveries>>,
 }
+
+/// The surfaces that first-party tools deliver to, by the tool's name; the others reach nobody.
+pub type Deliveries = HashMap<Arc<str>, Arc<str>>;
 
 impl Source {
     /// Who holds its tools.
@@ -50,9 +55,13 @@ impl Source {
         format!("{}{raw_name}", self.prefix)
     }
 
-    /// The tools that can be placed: those whose name is not the engine's.
+    /// The tools that can be placed: those whose name is not the engine's, or whose tool is.
     pub fn placeable(&self) -> impl Iterator<Item = &Arc<ListedTool>> {
-        self.tools().iter().filter(|tool| !is_reserved(&self.wanted(&tool.raw_name)))
+        self.tools().iter().filter(|tool| !self.refuses(&self.wanted(&tool.raw_name)))
+    }
+
+    fn refuses(&self, wanted: &str) -> bool {
+        self.first_party.is_none() && is_reserved(wanted)
     }
 
     fn tools(&self) -> &[Arc<ListedTool>] {
@@ -80,7 +89,10 @@ impl Source {
 
     /// Whether the two mean the same by one listed tool with one override: what an entry is made of, but for whose it is.
     fn says(&self, other: &Self) -> bool {
-        self.server == other.server && self.identity == other.identity && self.cut() == other.cut()
+        self.server == other.server
+            && self.identity == other.identity
+            && self.cut() == other.cut()
+            && self.first_party == other.first_party
     }
 }
 
@@ -227,7 +239,7 @@ impl Block {
             let places = (0..).filter(|place| !elsewhere.contains(place));
             for (place, tool) in places.zip(&listing.tools) {
                 let wanted = self.source.wanted(&tool.raw_name);
-                if is_reserved(&wanted) {
+                if self.source.refuses(&wanted) {
                     let reason = format!("\"{wanted}\" is a tool of the engine; give the server a `tool_prefix`");
                     all.push(reject(place, Some(tool.raw_name.clone()), reason.into()));
                     refused.push(tool.raw_name.clone());
@@ -249,9 +261,12 @@ fn find_override(source: &Source, tool: &ListedTool, names: &Named) -> (Option<u
 }
 
 fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<HintOverride>) -> Entry {
-    let hints = Hints::from_server(tool.hints.clone(), override_);
+    let (hints, origin) = match source.first_party {
+        Some(_) => (Hints::builtin(tool.hints.annotations.clone()), Origin::Builtin),
+        None => (Hints::from_server(tool.hints.clone(), override_), Origin::Mcp(source.server.clone())),
+    };
+    let declared = source.first_party.as_ref().and_then(|delivers| delivers.get(&tool.raw_name));
     let classification = classify(&hints);
-    let origin = Origin::Mcp(source.server.clone());
     let mut flags = classification.flags.clone();
     if !tool.schema_is_object {
         flags.push(Flag::SchemaNotAnObject);
@@ -277,7 +292,7 @@ fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<Hi
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
         worker: writes_to_shared_surface(&hints.effective),
-        delivery: delivery(&origin, &hints.effective, None),
+        delivery: delivery(&origin, &hints.effective, declared.map(AsRef::as_ref)),
         fingerprint: fingerprint(source, tool, &description, &hints),
         description,
         origin,

@@ -1,7 +1,8 @@
-//! Names that belong to the engine's own tools. Pure.
+//! Names that the engine keeps for tools that nobody lists. Pure.
 //!
 //! A server's tool that would go by one of them is refused: whoever calls `delegate` means the engine's. This is about
-//! our own names alone; no server's tool is known here.
+//! our own names alone; no server's tool is known here. First-party tools that are listed, the tracker's and the
+//! pages', stand in no list: [`super::names`] gives them their names before any server's, which then goes by another.
 
 /// Control tools, as they are and as they were called.
 const CONTROL: [&str; 13] = [

@@ -31,7 +31,7 @@ pub fn text(bytes: &[u8]) -> String {
 
 /// A running `serve`, ended when the test ends.
 pub struct Serving {
-    child: Child,
+    pub child: Child,
     pub address: String,
 }
 

@@ -9,6 +9,7 @@ use crewlet_tui::config::model::{Config, Source};
 use crewlet_tui::engine::audit::{Audit, Decision, Kind, MemoryTrail};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
+use crewlet_tui::engine::first_party::FirstParty;
 use crewlet_tui::engine::gate::Attendance;
 use crewlet_tui::engine::handle::Handle;
 use crewlet_tui::engine::snapshot::{ApprovalView, Snapshot};
@@ -16,7 +17,9 @@ use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::engine::state_dir::StateDir;
 use crewlet_tui::engine::state_dir::{OwnerLock, RunInfo};
 use crewlet_tui::ids::{SeatHandle, ServerName};
+use crewlet_tui::native::Native;
 use crewlet_tui::secret::Redactor;
+use crewlet_tui::store::Store;
 use crewlet_tui::surface::{self, Surfaces, tokens};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, StatusCode};
@@ -44,6 +47,19 @@ impl Environment for NoVariables {
     fn get(&self, _: &str) -> Option<String> {
         None
     }
+}
+
+/// Variables for the tokens of operators: `${FOUNDER}` is `founder-token-0123456789`.
+struct Operators;
+
+impl Environment for Operators {
+    fn get(&self, name: &str) -> Option<String> {
+        Some(operator_token(&name.to_lowercase()))
+    }
+}
+
+pub fn operator_token(id: &str) -> String {
+    format!("{id}-token-0123456789")
 }
 
 pub struct Bench {
@@ -90,6 +106,9 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     let state = StateDir::open(folder.path().join("state")).unwrap();
     let owned = state.own("test").unwrap();
     let (audit, trail) = Audit::memory();
+    let native = Native::open(&config, Store::new(state.path()));
+    // Tests of what servers bring count their tools; tests of the program's own ask for them.
+    let own = native.clone().filter(|_| !config.operators.is_empty());
     let redactor = Redactor::default();
     let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
     let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));
@@ -109,15 +128,17 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
         own_children: Vec::new(),
         connectors: connectors.collect::<HashMap<_, _>>(),
         first_notices: Vec::new(),
-        kept: start::Kept::default(),
+        kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), ..start::Kept::default() },
     };
     let (handle, engine) = start::start(&config, options);
     let options = surface::Options {
         address: ([127, 0, 0, 1], 0).into(),
         org: &config.org,
         state: &state,
-        environment: &NoVariables,
+        environment: &Operators,
         redactor: &redactor,
+        operators: &config.operators,
+        native,
     };
     let surfaces = surface::start(handle.clone(), options).await.expect("a free port");
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
@@ -188,6 +209,39 @@ impl Bench {
             name: "modern-agent",
             session,
         }
+    }
+
+    /// An operator's client on one of the operators' surfaces; with a session, or without.
+    pub async fn operator(&self, id: &str, path: &str, legacy: bool) -> Agent {
+        let agent = Agent {
+            http: self.http.clone(),
+            url: self.url(path),
+            token: operator_token(id),
+            accept: "application/json, text/event-stream",
+            progress: None,
+            capabilities: json!({}),
+            name: "modern-agent",
+            session: legacy.then(String::new),
+        };
+        if !legacy {
+            return agent;
+        }
+        let answer = agent.initialize(LEGACY).await;
+        let session = answer.headers.get("mcp-session-id").unwrap_or_else(|| panic!("{answer:?}"));
+        Agent { session: Some(session.to_str().unwrap().to_owned()), ..agent }
+    }
+
+    /// A plain call of the connector.
+    pub async fn plain(&self, token: &str, tool: &str, body: &str) -> (StatusCode, Value) {
+        let request = self.http.post(self.url(&format!("/tools/{tool}"))).bearer_auth(token);
+        let answer = request.header("content-type", "application/json").body(body.to_owned()).send().await.unwrap();
+        let (status, text) = (answer.status(), answer.text().await.unwrap());
+        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+    }
+
+    pub async fn get(&self, token: &str, path: &str) -> (StatusCode, String) {
+        let answer = self.http.get(self.url(path)).bearer_auth(token).send().await.unwrap();
+        (answer.status(), answer.text().await.unwrap())
     }
 
     /// How each decided call was decided.

@@ -118,7 +118,9 @@ fn verdict(record: &Stored) -> String {
 }
 
 pub(super) fn who(caller: &StoredCaller) -> String {
-    let Some(seat) = &caller.seat else { return text::visible(&caller.kind).into_owned() };
+    let Some(seat) = caller.seat.as_ref().or(caller.operator.as_ref()) else {
+        return text::visible(&caller.kind).into_owned();
+    };
     let details: Vec<String> = [("", &caller.client), ("session ", &caller.session)]
         .iter()
         .filter_map(|(label, value)| Some(format!("{label}{}", text::visible(value.as_ref()?))))

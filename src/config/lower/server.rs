@@ -15,7 +15,7 @@ use crate::ids::ServerName;
 const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 /// Our own name on the surface that agents use.
-const RESERVED: &str = "crewlet";
+const RESERVED: &str = ServerName::OURS;
 const LONGEST_NAME: usize = 64;
 /// Headers that the connection sets itself, and all that begin with `mcp-`.
 const OWN_HEADERS: [&str; 6] =

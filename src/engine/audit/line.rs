@@ -108,10 +108,18 @@ impl Line {
 
     fn caller(&mut self, caller: &Caller) {
         let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
-        if let Caller::Seat { seat, session, client } = caller {
-            for (name, value) in [("seat", seat.as_str()), ("session", session), ("client", client)] {
-                let _ = write!(object, ",\"{name}\":{}", quote(value));
+        let facts = match caller {
+            Caller::Console => None,
+            Caller::Seat { seat, session, client } => {
+                Some([("seat", seat.as_str()), ("session", session), ("client", client)])
             }
+            Caller::Operator { holder, session, client } => {
+                let id = holder.operator().unwrap_or_else(|| holder.as_str());
+                Some([("operator", id), ("session", session), ("client", client)])
+            }
+        };
+        for (name, value) in facts.into_iter().flatten() {
+            let _ = write!(object, ",\"{name}\":{}", quote(value));
         }
         object.push('}');
         self.raw("caller", &object);
@@ -234,6 +242,8 @@ pub struct StoredCaller {
     pub kind: String,
     /// The seat.
     pub seat: Option<String>,
+    /// The operator's id.
+    pub operator: Option<String>,
     /// The agent's session.
     pub session: Option<String>,
     /// Its client.

@@ -34,7 +34,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::snapshot::AuditHealth;
 use super::state_dir::StateDir;
 use crate::ids::CallId;
-use writer::{Request, Writer};
+use writer::{Request, Shared, Writer};
 
 /// A file of the trail that has this many bytes is set aside and a new one begun.
 const ROLL_AT: u64 = 64 << 20;
@@ -82,7 +82,7 @@ pub struct Audit {
 
 #[derive(Clone, Debug)]
 enum Sink {
-    File(mpsc::Sender<Request>, Arc<Mutex<Writer>>),
+    File(mpsc::Sender<Request>, Arc<Shared>),
     Memory(MemoryTrail),
 }
 
@@ -110,8 +110,8 @@ fn open_with(dir: &StateDir, instance: &str, roll_at: u64) -> Result<(Audit, Ope
     // engine's clock do not stop this one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(no_thread)?;
     let (sender, requests) = mpsc::channel(QUEUE);
-    let writer = Arc::new(Mutex::new(writer));
-    let shared = writer.clone();
+    let shared = Arc::new(Shared::new(writer));
+    let writer = shared.clone();
     std::thread::Builder::new()
         .name("audit".to_owned())
         .spawn(move || runtime.block_on(writer::run(&writer, requests)))
@@ -142,7 +142,7 @@ impl Audit {
             Sink::File(requests, writer) => {
                 // Nobody waits and the writer is free: a write into the page cache is over sooner than a thread wakes.
                 let alone = durability == Durability::Written && requests.capacity() == QUEUE;
-                if alone && writer::at_once(writer, &records) {
+                if alone && writer.at_once(&records) {
                     return Ok(());
                 }
                 requests
@@ -153,6 +153,19 @@ impl Audit {
         let (reply, written) = oneshot::channel();
         requests.send(Request::Append { records, durability, reply }).await.map_err(|_| ended())?;
         written.await.map_err(|_| ended())?
+    }
+
+    /// Appends records that nobody waits for: they go with the next batch, or alone after a moment. A process that is
+    /// killed before that leaves without them.
+    pub async fn append_later(&self, records: Vec<Record>) {
+        let left = match &self.sink {
+            Sink::File(_, writer) => writer.later(records),
+            Sink::Memory(_) => Some(records),
+        };
+        if let Some(records) = left {
+            // Nobody waits for them; a failure to write shows in the writer's health.
+            let _ = self.append(records, Durability::Written).await;
+        }
     }
 
     /// Whether the trail can be written, now and later.

@@ -173,13 +173,11 @@ fn closing(left: Left, stored: Stored) -> Record {
 
 /// Who asked, as far as the line says it in words that we know.
 fn caller(stored: StoredCaller) -> Option<Caller> {
-    match (stored.kind.as_str(), stored.seat) {
-        ("console", _) => Some(Caller::Console),
-        ("seat", Some(seat)) => Some(Caller::Seat {
-            seat: SeatHandle::new(seat.as_str()),
-            session: stored.session.unwrap_or_default().into(),
-            client: stored.client.unwrap_or_default().into(),
-        }),
+    let (session, client) = (stored.session.unwrap_or_default().into(), stored.client.unwrap_or_default().into());
+    match (stored.kind.as_str(), stored.seat, stored.operator) {
+        ("console", ..) => Some(Caller::Console),
+        ("seat", Some(seat), _) => Some(Caller::Seat { seat: SeatHandle::new(seat.as_str()), session, client }),
+        ("operator", _, Some(id)) => Some(Caller::Operator { holder: SeatHandle::of_operator(&id), session, client }),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 
 use super::file::Trail;
 use super::record::{Decision, Kind, Outcome, Record};
@@ -22,6 +22,8 @@ use crate::ids::CallId;
 
 /// Requests that are taken as one batch at most.
 const GROUP: usize = 256;
+/// How long a record that nobody waits for may be kept back for the next batch.
+const LATER: Duration = Duration::from_millis(20);
 /// How often a broken trail is tried again while nobody asks.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -44,8 +46,18 @@ pub(super) struct Writer {
     broken: Option<Broken>,
     health: watch::Sender<AuditHealth>,
     opened: Opened,
+    /// What nobody waits for: goes with the next batch.
+    later: Vec<Record>,
     /// Closed: nothing is taken any more.
     ended: bool,
+}
+
+/// The writer as its thread and those who append share it.
+#[derive(Debug)]
+pub(super) struct Shared {
+    writer: Mutex<Writer>,
+    /// Told when there is something to write later.
+    due: Notify,
 }
 
 #[derive(Clone, Debug)]
@@ -56,50 +68,84 @@ struct Broken {
 }
 
 /// Runs the writer until everybody who could send has gone, or [`Request::Close`].
-pub(super) async fn run(writer: &Mutex<Writer>, mut requests: mpsc::Receiver<Request>) {
+pub(super) async fn run(shared: &Shared, mut requests: mpsc::Receiver<Request>) {
     let closer = loop {
-        let Some(first) = next(writer, &mut requests).await else { continue };
+        let Some(first) = shared.next(&mut requests).await else { continue };
         let Some(first) = first else { break None };
         let group = gather(first, &mut requests);
-        if let Some(closer) = free(writer).serve(group) {
+        if let Some(closer) = shared.free().serve(group) {
             break Some(closer);
         }
     };
-    free(writer).finish();
+    shared.free().finish();
     if let Some(closer) = closer {
         let _ = closer.send(());
     }
 }
 
-/// The next request; the outer `None`: nobody asked for a while and a broken trail was tried again.
-async fn next(writer: &Mutex<Writer>, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
-    if !free(writer).is_broken() {
-        return Some(requests.recv().await);
+impl Shared {
+    pub(super) fn new(writer: Writer) -> Self {
+        Self { writer: Mutex::new(writer), due: Notify::new() }
     }
-    let request = tokio::time::timeout(RETRY, requests.recv()).await.ok();
-    if request.is_none() {
-        // What comes of it shows in the health.
-        let _ = free(writer).commit(&[], Durability::Written);
+
+    /// The next request; the outer `None`: nobody asked for a while, and what was left for later was written or a
+    /// broken trail tried again.
+    async fn next(&self, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
+        let pause = if self.free().is_broken() {
+            RETRY
+        } else {
+            tokio::select! {
+                biased;
+                request = requests.recv() => return Some(request),
+                () = self.due.notified() => LATER,
+            }
+        };
+        let request = tokio::time::timeout(pause, requests.recv()).await.ok();
+        if request.is_none() {
+            self.free().flush();
+        }
+        request
     }
-    request
-}
 
-/// Writes a batch here and now. False when nothing was written: somebody would have to be waited for, or something is
-/// wrong, which is the thread's to find out and to try again.
-pub(super) fn at_once(writer: &Mutex<Writer>, records: &[Record]) -> bool {
-    writer.try_lock().is_ok_and(|mut writer| writer.at_once(records))
-}
+    /// Writes a batch here and now. False when nothing was written: somebody would have to be waited for, or something
+    /// is wrong, which is the thread's to find out and to try again.
+    pub(super) fn at_once(&self, records: &[Record]) -> bool {
+        self.writer.try_lock().is_ok_and(|mut writer| writer.at_once(records))
+    }
 
-fn free(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
-    // What a panic left half done is mended by the next look at the files.
-    writer.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Keeps records for the next batch; gives them back when they have to go the usual way.
+    pub(super) fn later(&self, records: Vec<Record>) -> Option<Vec<Record>> {
+        let Ok(mut writer) = self.writer.try_lock() else { return Some(records) };
+        if writer.ended || writer.is_broken() || writer.later.len() >= GROUP {
+            return Some(records);
+        }
+        writer.later.extend(records);
+        drop(writer);
+        self.due.notify_one();
+        None
+    }
+
+    fn free(&self) -> MutexGuard<'_, Writer> {
+        // What a panic left half done is mended by the next look at the files.
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Writer {
     pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64, health: watch::Sender<AuditHealth>) -> Self {
         let trail = Trail::new(dir, instance.clone(), roll_at);
         let opened = Opened::default();
-        Self { trail, instance, alive: None, open: HashSet::new(), broken: None, health, opened, ended: false }
+        Self {
+            trail,
+            instance,
+            alive: None,
+            open: HashSet::new(),
+            broken: None,
+            health,
+            opened,
+            later: Vec::new(),
+            ended: false,
+        }
     }
 
     /// Mends what killed instances left behind and marks this one as running. Does nothing the second time.
@@ -119,19 +165,22 @@ impl Writer {
             return false;
         }
         let Ok(Some(mut locked)) = self.trail.lock_at_once() else { return false };
-        let written = locked.append(records, Durability::Written).is_ok();
+        self.later.extend_from_slice(records);
+        let written = locked.append(&self.later, Durability::Written).is_ok();
         drop(locked);
-        if written {
-            for record in records {
-                self.follow(record);
-            }
+        if !written {
+            self.later.truncate(self.later.len() - records.len());
+            return false;
         }
-        written
+        for record in std::mem::take(&mut self.later) {
+            self.follow(&record);
+        }
+        true
     }
 
     /// One batch; returns whom to tell about the end, when it was asked for.
     fn serve(&mut self, group: Vec<Request>) -> Option<oneshot::Sender<()>> {
-        let (mut all, mut replies, mut closer) = (Vec::new(), Vec::new(), None);
+        let (mut all, mut replies, mut closer) = (std::mem::take(&mut self.later), Vec::new(), None);
         let mut group_durability = Durability::Written;
         for request in group {
             match request {
@@ -145,7 +194,7 @@ impl Writer {
                 Request::Close { reply } => closer = Some(reply),
             }
         }
-        if !replies.is_empty() {
+        if !all.is_empty() {
             let result = self.commit(&all, group_durability);
             for reply in replies {
                 // Nobody waits any more: the records stand all the same.
@@ -153,6 +202,13 @@ impl Writer {
             }
         }
         closer
+    }
+
+    /// Writes what was left for later, and finds out whether a broken trail can be written again.
+    fn flush(&mut self) {
+        let later = std::mem::take(&mut self.later);
+        // What comes of it shows in the health.
+        let _ = self.commit(&later, Durability::Written);
     }
 
     fn commit(&mut self, records: &[Record], durability: Durability) -> Result<(), AuditError> {
@@ -225,6 +281,9 @@ impl Writer {
 
     /// An end in order. With calls still open the mark stays, so that the next start closes them.
     fn finish(&mut self) {
+        if !self.later.is_empty() {
+            self.flush();
+        }
         self.ended = true;
         if self.open.is_empty()
             && let Some(alive) = self.alive.take()

@@ -18,6 +18,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::audit::Audit;
 use super::connection::Connection;
+use super::first_party::FirstParty;
 use super::forms::Inbox;
 use super::gate::Attendance;
 use super::gate::desk::Question;
@@ -41,6 +42,8 @@ pub(super) struct Link {
     pub(super) owner: Option<SeatHandle>,
     /// Carries the call; `None` when the connection could not even be configured.
     pub(super) connection: Option<Connection>,
+    /// Runs the call instead, where the tool is the program's own.
+    pub(super) own: Option<Arc<dyn FirstParty>>,
     /// Why calls cannot be sent now; `None` when they can.
     pub(super) down: Option<Arc<str>>,
     /// `tool_prefix`; prompts have it too.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::ask::RULES_CHANGED;
 use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
-use super::{CallEvent, trail};
+use super::{CallEvent, Link, trail};
 use crate::engine::audit::{Decision, Durability, Outcome};
 use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Reply};
@@ -168,13 +168,18 @@ impl Run {
         if let Some(why) = self.last_look(entry, asked) {
             return Err(CallFailure::NotSent(why));
         }
-        let link = self.link();
-        let Some(connection) = link.and_then(|link| link.connection) else {
-            return Err(CallFailure::NotRunning("its connection is gone".into()));
-        };
         let sent = Instant::now();
-        let answer = connection.call(dispatch, self.waiter()).await;
-        let answer = self.go_on(answer, (entry, asked), &connection).await;
+        let answer = match self.link() {
+            // Once begun it runs to its end, which is near: nobody could say what a half of it was.
+            Some(Link { own: Some(own), .. }) => {
+                Ok(Reply::Result(own.call(dispatch, self.request.caller.clone()).await))
+            }
+            Some(Link { connection: Some(connection), .. }) => {
+                let answer = connection.call(dispatch, self.waiter()).await;
+                self.go_on(answer, (entry, asked), &connection).await
+            }
+            _ => return Err(CallFailure::NotRunning("its connection is gone".into())),
+        };
         self.view.ran = Some(sent.elapsed());
         answer
     }
@@ -210,8 +215,8 @@ impl Run {
         };
         let record = trail::finished(self, outcome, &phase);
         self.records.push(record);
-        // It has run; a failure to write its end shows in the writer's health.
-        let _ = self.write(Durability::Written).await;
+        // It has run and nobody waits for the record of its end.
+        self.pipeline.audit.append_later(std::mem::take(&mut self.records)).await;
         Sent::Over(phase, output)
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Core, events};
 use crate::engine::call::Link;
 use crate::engine::connection::{ConnectionEvent, NamedEvent};
+use crate::engine::first_party::Own;
 use crate::engine::forms::Why;
 use crate::engine::servers::{Effect, Server};
 use crate::engine::snapshot::{ApprovalView, FormView, Withdrawal};
@@ -109,6 +110,7 @@ impl Core {
         let link =
             |(place, server): (usize, &Server)| (server.declared.connection.clone(), Link { place, ..server.link() });
         let links = self.servers.iter().enumerate().map(link);
-        self.outlets.links.send_replace(Arc::new(links.collect()));
+        let own = self.fixed.own.iter().flat_map(Own::links);
+        self.outlets.links.send_replace(Arc::new(links.chain(own).collect()));
     }
 }

@@ -28,6 +28,7 @@ use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Control, NamedEvent};
 use super::export::Exports;
+use super::first_party::Own;
 use super::forms::{Asking, Forms};
 use super::gate::Attendance;
 use super::gate::desk::Desk;
@@ -97,6 +98,8 @@ impl Outlets {
 pub(super) struct Fixed {
     pub(super) pipeline: Pipeline,
     pub(super) launcher: Launcher,
+    /// The program's own tools.
+    pub(super) own: Option<Own>,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) eras_changed: Option<ErasChanged>,
@@ -143,6 +146,9 @@ impl Core {
     pub(super) async fn run(mut self) {
         self.published = Instant::now();
         self.follow_links();
+        if self.fixed.own.is_some() {
+            self.replace_catalog();
+        }
         self.publish();
         while self.step().await {}
         self.end().await;

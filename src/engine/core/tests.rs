@@ -43,6 +43,7 @@ fn core() -> (Core, MemoryTrail) {
         identity: "notes".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
+        first_party: None,
         seat: None,
         listing: Some(Arc::new(listing("wipe"))),
     };
@@ -51,6 +52,7 @@ fn core() -> (Core, MemoryTrail) {
     core.outlets.catalog.send_replace(catalog);
     let link = Link {
         connection: None,
+        own: None,
         down: None,
         server: ServerName::new("notes"),
         owner: None,

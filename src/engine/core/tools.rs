@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use super::Core;
 use crate::clock::Timestamp;
+use crate::engine::first_party::Own;
 use crate::engine::gate::diff::diff;
 use crate::engine::gate::policy;
 use crate::engine::servers::Server;
 use crate::engine::snapshot::{DiffLine, LogLevel, ToolChange, ToolChangeKind};
 use crate::ids::{ConnectionName, SeatHandle};
-use crate::tool::catalog::{Warning, wanted};
+use crate::tool::catalog::{Source, Warning, wanted};
 use crate::tool::definition::definition;
 use crate::tool::{Catalog, Entry};
 
@@ -21,8 +22,14 @@ const CHANGES: usize = 64;
 const LINES_BYTES: usize = 64 << 20;
 
 impl Core {
+    /// What there is to place: the program's own tools, then each server's.
+    fn sources(&self) -> Vec<Source> {
+        let own = self.fixed.own.iter().flat_map(Own::sources);
+        own.cloned().chain(self.servers.iter().filter_map(Server::source)).collect()
+    }
+
     pub(super) fn replace_catalog(&mut self) {
-        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
+        let sources = self.sources();
         let (catalog, warnings) = self.snapshot.catalog.replaced(&sources, &self.names);
         // What no longer holds is told anew when it comes again, and a server cannot fill this with what it makes up.
         let now: HashSet<&Warning> = warnings.iter().collect();
@@ -92,7 +99,7 @@ impl Core {
         self.remember_names();
         self.save_pins();
         self.tell_who_lacks();
-        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
+        let sources = self.sources();
         for warning in self.snapshot.catalog.replaced(&sources, &self.names).1 {
             self.warn_once(&warning);
         }
@@ -132,7 +139,7 @@ impl Core {
     }
 
     fn remember_names(&mut self) {
-        let sources: Vec<_> = self.servers.iter().filter_map(Server::source).collect();
+        let sources = self.sources();
         if self.names.remember(&wanted(&sources)) {
             (self.fixed.names_changed)(&self.names);
         }

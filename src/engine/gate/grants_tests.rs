@@ -32,6 +32,7 @@ fn entry(server: &str, name: &str, annotations: &Value) -> Arc<Entry> {
         server,
         prefix: "".into(),
         overrides: Arc::new([]),
+        first_party: None,
         listing: Some(Arc::new(listing)),
     };
     Catalog::place(&[source], &Names::default()).0.entries()[0].clone()

@@ -34,6 +34,7 @@ fn catalog(tools: &[Value]) -> Catalog {
         identity: "notes".into(),
         prefix: "".into(),
         overrides: Arc::new([]),
+        first_party: None,
         listing: Some(Arc::new(listing)),
     };
     Catalog::place(&[source], &Names::default()).0

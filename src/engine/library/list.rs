@@ -36,7 +36,7 @@ pub struct Missing {
 }
 
 /// Tells whether what a seat is offered may be another than before.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Shelves([Vec<(ConnectionName, u64)>; Offer::ALL.len()]);
 
 impl Shelves {

@@ -23,22 +23,32 @@ pub enum Caller {
         /// Its client's name and version.
         client: Arc<str>,
     },
+    /// A holder of an operator's token on the operator surface.
+    Operator {
+        /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`].
+        holder: SeatHandle,
+        /// Its session, shortened for people.
+        session: Arc<str>,
+        /// Its client's name and version.
+        client: Arc<str>,
+    },
 }
 
 impl Caller {
-    /// `console` or `seat`: the audit's word.
+    /// `console`, `seat` or `operator`: the audit's word.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Seat { .. } => "seat",
+            Self::Operator { .. } => "operator",
         }
     }
 
-    /// The seat, where there is one.
+    /// The seat, or what stands for the operator: who a decision can be remembered for and who can be stopped.
     pub const fn seat(&self) -> Option<&SeatHandle> {
         match self {
             Self::Console => None,
-            Self::Seat { seat, .. } => Some(seat),
+            Self::Seat { seat, .. } | Self::Operator { holder: seat, .. } => Some(seat),
         }
     }
 
@@ -49,6 +59,10 @@ impl Caller {
             Self::Seat { seat, session, client } => {
                 let client = redactor.redact(&client).into();
                 Self::Seat { seat, session, client }
+            }
+            Self::Operator { holder, session, client } => {
+                let client = redactor.redact(&client).into();
+                Self::Operator { holder, session, client }
             }
             Self::Console => Self::Console,
         }

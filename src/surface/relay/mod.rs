@@ -177,8 +177,8 @@ impl Relay {
         let result = json!({
             "protocolVersion": super::mcp::negotiate(&asked),
             "capabilities": library::capabilities(),
-            "serverInfo": super::mcp::server_info(seat),
-            "instructions": format!("{absent}{}", super::mcp::INSTRUCTIONS),
+            "serverInfo": super::party::seat_info(seat),
+            "instructions": format!("{absent}{}", super::party::WAITING),
         });
         self.say(envelope::result(id, &[envelope::json_text(&result).as_bytes()])).await;
     }

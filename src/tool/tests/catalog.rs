@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::ids::{ConnectionName, SeatHandle};
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::tool::catalog::{Catalog, Source, Warning, wanted};
 use crate::tool::names::Names;
 use crate::tool::{Entry, Listing};
@@ -22,7 +22,18 @@ fn source(server: &str, tools: &[Value]) -> Source {
         prefix: "".into(),
         overrides: Arc::new([]),
         listing: Some(Arc::new(listing)),
+        first_party: None,
     }
+}
+
+/// The program's own: what everybody holds, and what only operators do.
+fn ours() -> [Source; 2] {
+    let of = |connection, tool: &str| Source {
+        connection,
+        first_party: Some(Arc::default()),
+        ..source(ServerName::OURS, &[json!({"name": tool})])
+    };
+    [of(ConnectionName::shared(&ServerName::ours()), "get"), of(ConnectionName::operators(), "remove")]
 }
 
 #[test]
@@ -116,6 +127,40 @@ fn names_of_a_seats_own_server_wait_for_it_and_never_mean_a_shared_tool() {
     }
     let (unknown, _) = Catalog::place(&[wiki, down], &Names::default());
     assert_eq!(found(&unknown, Some("alice"), "get"), Some("wiki"));
+}
+
+#[test]
+fn nothing_hides_the_programs_own_tools_and_operators_hold_nothing_else() {
+    let wiki = source("wiki", &[json!({"name": "get"}), json!({"name": "list"}), json!({"name": "remove"})]);
+    let jira = own("jira", "alice", &["get", "close"]);
+    let servers = [wiki.clone(), jira.clone()];
+    // Servers' tools had these names before the program brought its own.
+    let mut before = Names::default();
+    before.remember(&wanted(&servers));
+    let down = Source { listing: None, ..jira.clone() };
+    for (jira, names) in [(jira.clone(), Names::default()), (jira, before.clone()), (down, before)] {
+        let is_up = jira.listing.is_some();
+        let [everybodys, operators] = ours();
+        let (catalog, _) = Catalog::place(&[everybodys, operators, wiki.clone(), jira], &names);
+        for seat in [Some("alice"), Some("carol"), Some("operator:founder"), None] {
+            assert_eq!(found(&catalog, seat, "get"), Some("crewlet"), "{seat:?}");
+            assert_eq!(found(&catalog, seat, "crewlet/get"), Some("crewlet"), "{seat:?}");
+        }
+        for (seat, name, connection) in [
+            (Some("alice"), "remove", None),
+            (Some("alice"), "crewlet/remove", None),
+            (Some("alice"), "wiki_remove", Some("wiki")),
+            (Some("alice"), "jira_get", Some("jira::alice").filter(|_| is_up)),
+            (Some("operator:founder"), "remove", Some("crewlet (operators)")),
+            (Some("operator:founder"), "list", None),
+            (Some("operator:founder"), "wiki/list", None),
+            (Some("operator:founder"), "jira::alice/close", None),
+        ] {
+            assert_eq!(found(&catalog, seat, name), connection, "{seat:?} {name} {is_up}");
+        }
+        assert_eq!(held(&catalog, "operator:founder"), ["get=crewlet", "remove=crewlet (operators)"]);
+        assert_eq!(held(&catalog, "carol"), ["get=crewlet", "wiki_get=wiki", "list=wiki", "wiki_remove=wiki"]);
+    }
 }
 
 #[test]

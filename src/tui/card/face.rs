@@ -6,6 +6,7 @@
 use super::plan;
 use crate::engine::snapshot::{ApprovalView, DefinitionChange, History, Known};
 use crate::text;
+use crate::tool::entry::Origin;
 use crate::tool::{Entry, Flag, HintName, HintSource};
 use crate::tui::format::plural;
 use crate::tui::theme::Role;
@@ -149,7 +150,9 @@ fn credentials(approval: &ApprovalView) -> Row {
         row.push(Span::new(role, &format!(" · {}", badge::credential(credential))));
     }
     if approval.credentials.is_empty() {
-        row.push(Span::new(Role::Dim, " · no credentials configured"));
+        let own = approval.entry.origin == Origin::Builtin;
+        let text = if own { " · this program's own tool" } else { " · no credentials configured" };
+        row.push(Span::new(Role::Dim, text));
     }
     row
 }

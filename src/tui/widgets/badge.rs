@@ -75,7 +75,7 @@ pub const fn flag_short(flag: Flag) -> &'static str {
 pub fn caller_short(caller: &Caller) -> &str {
     match caller {
         Caller::Console => "you",
-        Caller::Seat { seat, .. } => seat.as_str(),
+        Caller::Seat { seat, .. } | Caller::Operator { holder: seat, .. } => seat.as_str(),
     }
 }
 
@@ -84,6 +84,10 @@ pub fn caller_long(caller: &Caller) -> String {
     match caller {
         Caller::Console => "you, at this screen".to_owned(),
         Caller::Seat { seat, session, client } => format!("{client} · seat {seat} · session {session}"),
+        Caller::Operator { holder, session, client } => {
+            let id = holder.operator().unwrap_or_else(|| holder.as_str());
+            format!("{client} · operator {id} · session {session}")
+        }
     }
 }
 

@@ -36,7 +36,9 @@ pub(super) fn waiting(session: &SessionView, snapshot: &Snapshot) -> usize {
 /// A session's short id says little without its seat.
 fn is_by(session: &SessionView, caller: &Caller) -> bool {
     match caller {
-        Caller::Seat { seat, session: id, .. } => *seat == session.seat && *id == session.id,
+        Caller::Seat { seat, session: id, .. } | Caller::Operator { holder: seat, session: id, .. } => {
+            *seat == session.seat && *id == session.id
+        }
         Caller::Console => false,
     }
 }

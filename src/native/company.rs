@@ -1,0 +1,85 @@
+//! What first-party tools know of the company: its seats, its operators and its autopilots, as the configuration has
+//! them at the start.
+
+use std::sync::Arc;
+
+use crate::config::model::{Autopilot, Config, Native as Halves, Operator, Permission, Scope};
+use crate::ids::SeatHandle;
+use crate::org::SeatKind;
+
+/// The project that the connector's issues land in when nothing says another.
+pub const DEFAULT_PROJECT: &str = "WORK";
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Company {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Which halves are open.
+    pub halves: Halves,
+    /// Every seat with its kind.
+    seats: Vec<(SeatHandle, SeatKind)>,
+    badges: Vec<Arc<Badge>>,
+    /// Prompts that can be put into an inbox.
+    pub autopilots: Vec<Autopilot>,
+}
+
+/// An operator without its token.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Badge {
+    /// What the audit and everything written names.
+    pub id: Arc<str>,
+    /// With any: for the connector only.
+    pub scopes: Vec<Scope>,
+    /// Whose inbox it works.
+    pub seat: Option<SeatHandle>,
+    /// Its workspace; empty: everything. Upper case.
+    pub projects: Vec<String>,
+    /// What it may do there.
+    pub permission: Permission,
+}
+
+impl Badge {
+    /// The badge of an operator of the configuration.
+    pub fn of(operator: &Operator) -> Self {
+        Self {
+            id: operator.id.clone(),
+            scopes: operator.scopes.clone(),
+            seat: operator.seat.clone(),
+            projects: operator.projects.iter().map(|project| project.to_ascii_uppercase()).collect(),
+            permission: operator.permission,
+        }
+    }
+}
+
+impl Company {
+    /// As the configuration says.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            name: config.company.clone(),
+            halves: config.engine.native,
+            seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
+            badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
+            autopilots: config.engine.autopilots.clone(),
+        }
+    }
+
+    /// What a seat is, where there is one of this handle: `agent` or `user`.
+    pub fn kind_of(&self, handle: &str) -> Option<&'static str> {
+        let (_, kind) = self.seats.iter().find(|(seat, _)| seat.as_str() == handle)?;
+        Some(match kind {
+            SeatKind::Agent => "agent",
+            SeatKind::Human => "user",
+        })
+    }
+
+    /// The operator of this id.
+    pub fn badge(&self, id: &str) -> Option<&Arc<Badge>> {
+        self.badges.iter().find(|badge| &*badge.id == id)
+    }
+
+    /// Whether the configuration names this project as part of a workspace.
+    pub fn names_project(&self, key: &str) -> bool {
+        key == DEFAULT_PROJECT || self.badges.iter().any(|badge| badge.projects.iter().any(|own| own == key))
+    }
+}

@@ -1,0 +1,235 @@
+//! The scoped connector: a small set of tools over the tracker's rows for programs outside, each call judged here.
+//!
+//! The order of the checks is fixed: a known tool, the token's scope, `confirm: true` for what destroys, then whether
+//! what it is about exists in the token's workspace, then whether the token may. Hints tell clients what to expect;
+//! they permit nothing. Nobody is asked: the token's scopes and the caller's own `confirm` decide, unless
+//! `engine.approvals.connector` closes the connector. The listener calls this after it has looked at the token.
+
+mod audit;
+mod issues;
+pub mod table;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+pub use audit::{FILE, Outcome as Recorded, Trail};
+use table::Scoped;
+
+use super::company::{Badge, Company};
+use super::request::{Actor, Class, Refusal, Request};
+use super::tool::Handler;
+use crate::clock::Timestamp;
+use crate::config::model::{PolicyDecision, Scope};
+use crate::store::{Store, StoreError};
+use crate::tool::Arguments;
+
+/// What refuses a destructive call that was not confirmed.
+pub const UNCONFIRMED: &str = "confirm: true required for destructive operations";
+
+/// The connector of a company.
+#[derive(Debug)]
+pub struct Connector {
+    store: Store,
+    company: Arc<Company>,
+    trail: Trail,
+    strangers: Mutex<Strangers>,
+}
+
+/// Invocations with a wrong token in the present minute.
+#[derive(Debug, Default)]
+struct Strangers {
+    since: Timestamp,
+    count: u32,
+}
+
+impl Strangers {
+    /// Recorded in one minute at most.
+    const MOST: u32 = 20;
+
+    fn is_news(&mut self, now: Timestamp) -> bool {
+        if now.since(self.since) >= Duration::from_secs(60) {
+            *self = Self { since: now, count: 0 };
+        }
+        self.count += 1;
+        self.count <= Self::MOST
+    }
+}
+
+/// What comes of an invocation: an HTTP status and a JSON object.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answer {
+    /// 200, or what refused it.
+    pub status: u16,
+    /// `result`'s value, or an object with `error`.
+    pub body: Value,
+}
+
+/// Why an invocation did not run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Denial {
+    status: u16,
+    outcome: Recorded,
+    reason: &'static str,
+    message: String,
+}
+
+impl Denial {
+    fn denied(status: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { status, outcome: Recorded::Denied, reason, message: message.into() }
+    }
+
+    fn error(status: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { status, outcome: Recorded::Error, reason, message: message.into() }
+    }
+}
+
+impl From<Refusal> for Denial {
+    fn from(refusal: Refusal) -> Self {
+        match refusal.class {
+            // One answer for what does not exist and what is another workspace's.
+            Class::NotFound => Self::denied(403, "not_found", refusal.message),
+            Class::Forbidden => Self::denied(403, "permission_denied", refusal.message),
+            Class::Invalid | Class::StaleVersion | Class::Conflict => {
+                Self::error(400, "invalid_arguments", refusal.message)
+            }
+            Class::Unavailable => Self::error(503, "unavailable", refusal.message),
+        }
+    }
+}
+
+impl From<StoreError> for Denial {
+    fn from(error: StoreError) -> Self {
+        Refusal::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for Denial {
+    fn from(error: std::io::Error) -> Self {
+        Self::error(503, UNRECORDED, format!("the connector's audit cannot be written, so nothing runs: {error}"))
+    }
+}
+
+/// The reason of what could not be recorded; it is in no file.
+const UNRECORDED: &str = "unrecorded";
+
+impl Connector {
+    /// The connector over the same store as the tracker.
+    pub fn new(store: Store, company: Arc<Company>, trail: Trail) -> Self {
+        Self { store, company, trail, strangers: Mutex::default() }
+    }
+
+    /// Runs one invocation of a token that is valid. `None`: there is no such tool; that is recorded, too.
+    pub async fn call(
+        &self,
+        badge: &Arc<Badge>,
+        name: &str,
+        arguments: &str,
+        policy: PolicyDecision,
+    ) -> Option<Answer> {
+        let Some(scoped) = table::TOOLS.iter().find(|scoped| scoped.tool.name == name) else {
+            let shown = crate::text::fit(&crate::text::visible(name), 80).into_owned();
+            let denial = Denial::denied(404, "unknown_tool", "there is no such tool");
+            // Whether or not it could be recorded: nothing runs.
+            let _ = self.refuse(&shown, &badge.scopes, denial).await;
+            return None;
+        };
+        let ran = match self.judge(scoped, badge, arguments, policy) {
+            Ok(request) => self.run(scoped, badge, request).await,
+            Err(denial) => Err(denial),
+        };
+        Some(match ran {
+            Ok(body) => Answer { status: 200, body },
+            Err(denial) => self.refuse(name, &badge.scopes, denial).await,
+        })
+    }
+
+    /// Records an invocation whose token is wrong. Floods of them are in the listener's figures only.
+    pub async fn turned_away(&self, name: &str) {
+        let known = table::TOOLS.iter().any(|scoped| scoped.tool.name == name);
+        if known && self.strangers.lock().unwrap_or_else(PoisonError::into_inner).is_news(Timestamp::now()) {
+            self.refuse(name, &[], Denial::denied(401, "token_invalid", "")).await;
+        }
+    }
+
+    /// The checks that need no store, in their order.
+    fn judge(
+        &self,
+        scoped: &Scoped,
+        badge: &Arc<Badge>,
+        arguments: &str,
+        policy: PolicyDecision,
+    ) -> Result<Request, Denial> {
+        if !badge.scopes.contains(&scoped.scope) {
+            return Err(Denial::denied(403, "scope_missing", format!("{} scope required", scoped.scope.as_str())));
+        }
+        let mut arguments = read(arguments)?;
+        // What anybody else says about confirming means nothing.
+        let confirmed = arguments.remove("confirm");
+        if scoped.tool.is_destructive() && confirmed != Some(Value::Bool(true)) {
+            return Err(Denial::denied(400, "destructive_flag_missing", UNCONFIRMED));
+        }
+        if policy != PolicyDecision::Allow {
+            let message = format!("engine.approvals.connector: {} closes the connector here", policy.as_str());
+            return Err(Denial::denied(403, "policy", message));
+        }
+        if !self.company.halves.tracker {
+            return Err(Denial::error(503, "unavailable", "the tracker is closed by engine.native.tracker: false"));
+        }
+        scoped.tool.check(&arguments)?;
+        Ok(Request { actor: Actor::operator(badge), arguments, company: self.company.clone(), at: Timestamp::now() })
+    }
+
+    async fn run(&self, scoped: &'static Scoped, badge: &Arc<Badge>, request: Request) -> Result<Value, Denial> {
+        let (trail, scopes, name) = (self.trail.clone(), badge.scopes.clone(), scoped.tool.name);
+        let record = move || trail.append(name, Recorded::Success, "", &scopes);
+        match scoped.tool.handler {
+            Handler::Read(handler) => {
+                let read = move |store: &crate::store::ReadStore<'_>| -> Result<Value, Denial> {
+                    let answer = handler(store, &request)?;
+                    record()?;
+                    Ok(answer)
+                };
+                self.store.read(read).await
+            }
+            Handler::Write(handler) => {
+                let write = move |store: &crate::store::WriteStore<'_>| -> Result<Value, Denial> {
+                    let answer = handler(store, &request)?;
+                    // Before it is kept: what is not recorded does not happen.
+                    record()?;
+                    Ok(answer)
+                };
+                self.store.write(write).await
+            }
+        }
+    }
+
+    async fn refuse(&self, tool: &str, scopes: &[Scope], denial: Denial) -> Answer {
+        let Denial { status, outcome, reason, message } = denial;
+        if reason == UNRECORDED {
+            tracing::error!(reason = %message, "connector_audit_not_written");
+        } else {
+            let (trail, tool, scopes) = (self.trail.clone(), tool.to_owned(), scopes.to_vec());
+            let recorded = tokio::task::spawn_blocking(move || trail.append(&tool, outcome, reason, &scopes)).await;
+            if let Ok(Err(error)) = recorded {
+                tracing::error!(%error, "connector_audit_not_written");
+            }
+        }
+        Answer { status, body: json!({ "error": message }) }
+    }
+}
+
+/// The arguments as an object: nothing of them is repaired or guessed.
+fn read(text: &str) -> Result<Map<String, Value>, Denial> {
+    let invalid = |message: String| Denial::error(400, "invalid_arguments", message);
+    let checked = Arguments::parse(text).map_err(|error| invalid(error.to_string()))?;
+    super::read_arguments(checked.canonical()).map_err(Denial::from)
+}
+
+/// The listing as MCP and introspection show it.
+pub fn listing() -> Vec<Value> {
+    table::TOOLS.iter().map(|scoped| scoped.tool.served()).collect()
+}

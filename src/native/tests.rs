@@ -1,0 +1,266 @@
+//! The tracker's and the pages' tools: who may, what is refused, what comes back.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Native;
+use super::request::{Class, Refusal};
+use super::table::TOOLS;
+use super::tool::{Audience, Handler};
+use crate::config::model::Source;
+use crate::engine::first_party::FirstParty as _;
+use crate::engine::snapshot::Caller;
+use crate::ids::SeatHandle;
+use crate::store::Store;
+use crate::tool::annotations::Hint::{self, No, Unknown, Yes};
+
+const CONFIG: &str = "
+name: Acme
+roles: [ { name: Release }, { name: Ada, kind: human } ]
+mcp_servers: []
+operators:
+  - { id: founder, token: '${T}', seat: ada }
+  - { id: web, token: '${T}', projects: [ web ] }
+  - { id: viewer, token: '${T}', permission: viewer }
+  - { id: member, token: '${T}', permission: member }
+";
+
+struct Bench {
+    native: Arc<Native>,
+    _folder: tempfile::TempDir,
+}
+
+fn bench(more: &str) -> Bench {
+    let text = format!("{CONFIG}{more}");
+    let config = crate::config::load(&text, &Source::File("config.yaml".into())).unwrap().config;
+    let folder = tempfile::tempdir().unwrap();
+    Bench { native: Native::open(&config, Store::new(folder.path())).unwrap(), _folder: folder }
+}
+
+fn operator(id: &str) -> Caller {
+    Caller::Operator { holder: SeatHandle::of_operator(id), session: "s".into(), client: "c".into() }
+}
+
+fn seat() -> Caller {
+    Caller::Seat { seat: SeatHandle::new("release"), session: "s".into(), client: "c".into() }
+}
+
+impl Bench {
+    async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, Refusal> {
+        self.native.run(tool, &arguments.to_string(), caller).await
+    }
+
+    async fn refused(&self, caller: &Caller, tool: &str, arguments: Value) -> Class {
+        self.call(caller, tool, arguments).await.expect_err("a refusal").class
+    }
+}
+
+#[test]
+fn the_table_says_what_is_documented_and_nothing_twice() {
+    let names: HashSet<_> = TOOLS.iter().map(|tool| tool.name).collect();
+    assert_eq!(names.len(), TOOLS.len());
+    for tool in TOOLS {
+        let reads = tool.annotations().read_only == Hint::Yes;
+        assert_eq!(reads, matches!(tool.handler, Handler::Read(_)), "{}", tool.name);
+        assert!(!reads || !(tool.is_destructive() || tool.delivers.is_some()), "{}", tool.name);
+    }
+    let hints = |name: &str| TOOLS.iter().find(|tool| tool.name == name).map(|tool| tool.hints.0).unwrap();
+    assert_eq!(hints("search_work_items"), [Yes, Unknown, Yes, Unknown]);
+    assert_eq!(hints("remove_work_item"), [No, Yes, Yes, Yes]);
+    assert_eq!(hints("comment_on_work_item"), [No, No, Unknown, Yes]);
+    assert_eq!(hints("mark_inbox"), [No, No, Yes, No]);
+    let turn_bound = ["reflect_and_persist", "use_skill", "a2a_ask", "run_sandbox", "lookup_colleague"];
+    let task_tools = ["create_task", "assign_task", "update_task", "list_tasks", "delegate"];
+    assert!(turn_bound.iter().chain(&task_tools).all(|name| !names.contains(name)));
+}
+
+#[tokio::test]
+async fn an_item_lives_through_its_life() {
+    let bench = bench("");
+    let (agent, founder) = (seat(), operator("founder"));
+    assert_eq!(
+        bench.refused(&agent, "create_work_item", json!({"project": "nope", "title": "t"})).await,
+        Class::NotFound
+    );
+    let made = bench.call(&agent, "write_project", json!({"project": "app", "name": "App"})).await.unwrap();
+    assert_eq!(made["outcome"], json!("created"));
+    let arguments = json!({"project": "app", "title": " Login fails ", "body": "on phones", "priority": "high",
+        "assignee": "release", "labels": ["bug"], "due": "2026-12-24"});
+    let made = bench.call(&agent, "create_work_item", arguments).await.unwrap();
+    assert_eq!((&made["item"]["item"], &made["item"]["reporter"]), (&json!("APP-1"), &json!("seat:release")));
+    assert_eq!((&made["item"]["title"], &made["version"]), (&json!("Login fails"), &json!(1)));
+
+    let comment = bench.call(&founder, "comment_on_work_item", json!({"item": "app-1", "body": "why?"})).await.unwrap();
+    let reply = json!({"item": "APP-1", "body": "because", "reply_to": comment["comment"]["comment"]});
+    bench.call(&agent, "comment_on_work_item", reply).await.unwrap();
+    let stale = json!({"item": "APP-1", "status": "done", "if_match": 7});
+    assert_eq!(bench.refused(&agent, "update_work_item", stale).await, Class::StaleVersion);
+    let done = json!({"item": "APP-1", "status": "done", "assignee": null, "if_match": 1});
+    let done = bench.call(&agent, "update_work_item", done).await.unwrap();
+    assert_eq!(
+        (&done["item"]["status"], &done["item"]["assignee"], &done["version"]),
+        (&json!("done"), &json!(null), &json!(2))
+    );
+
+    let whole = bench
+        .call(&agent, "get_work_item", json!({"item": "APP-1", "include": ["comments", "history"]}))
+        .await
+        .unwrap();
+    assert_eq!(whole["comments"][0]["author"], json!("operator:founder"));
+    assert_eq!(whole["history"][0]["detail"], json!("status assignee"), "{whole}");
+    let open = bench.call(&agent, "list_work_items", json!({"open_only": true})).await.unwrap();
+    assert_eq!(open["items"], json!([]));
+    for (label, count) in [("bug", 1), ("ug", 0)] {
+        let labelled = bench.call(&agent, "list_work_items", json!({"label": label})).await.unwrap();
+        assert_eq!(labelled["items"].as_array().unwrap().len(), count, "{label}");
+    }
+    bench.call(&agent, "update_work_item", json!({"item": "APP-1", "labels": ["ui"]})).await.unwrap();
+    let labelled = bench.call(&agent, "list_work_items", json!({"label": "bug"})).await.unwrap();
+    assert_eq!(labelled["items"], json!([]), "labels are taken off, too");
+    let found = bench.call(&agent, "search_work_items", json!({"text": "login ph"})).await.unwrap();
+    assert_eq!(found["count"], json!(0), "a beginning has three letters at least");
+    let found = bench.call(&agent, "search_work_items", json!({"text": "phones log"})).await.unwrap();
+    assert_eq!((&found["query"], &found["count"]), (&json!("phones log"), &json!(1)));
+
+    for outcome in ["removed", "already_removed"] {
+        let gone = bench.call(&founder, "remove_work_item", json!({"item": "APP-1"})).await.unwrap();
+        assert_eq!((&gone["outcome"], &gone["removed"]), (&json!(outcome), &json!("APP-1")));
+    }
+    assert_eq!(
+        bench.refused(&agent, "update_work_item", json!({"item": "APP-1", "title": "x"})).await,
+        Class::Conflict
+    );
+    let trash = bench.call(&founder, "list_work_items", json!({"removed": true})).await.unwrap();
+    assert_eq!(trash["items"][0]["item"], json!("APP-1"));
+    let back = bench.call(&founder, "restore_work_item", json!({"item": "APP-1"})).await.unwrap();
+    assert_eq!(back["outcome"], json!("restored"));
+    assert_eq!(bench.call(&agent, "search_work_items", json!({"text": "login"})).await.unwrap()["count"], json!(1));
+}
+
+#[tokio::test]
+async fn lists_go_on_where_they_ended() {
+    let bench = bench("");
+    let founder = operator("founder");
+    for number in 0..5 {
+        let arguments = json!({"project": "WORK", "title": format!("n{number}")});
+        bench.call(&founder, "create_work_item", arguments).await.unwrap();
+    }
+    let (mut seen, mut cursor) = (Vec::new(), json!(null));
+    loop {
+        let page = bench.call(&founder, "list_work_items", json!({"limit": 2, "cursor": cursor})).await.unwrap();
+        seen.extend(page["items"].as_array().unwrap().iter().map(|item| item["title"].clone()));
+        cursor = page["next_cursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(seen, ["n4", "n3", "n2", "n1", "n0"]);
+}
+
+#[tokio::test]
+async fn operators_keep_to_their_workspace_and_permission_and_seats_to_their_tools() {
+    let bench = bench("");
+    let founder = operator("founder");
+    bench.call(&founder, "create_work_item", json!({"project": "WORK", "title": "theirs"})).await.unwrap();
+    bench.call(&founder, "create_work_item", json!({"project": "WEB", "title": "shared"})).await.unwrap();
+    let web = operator("web");
+    assert_eq!(bench.refused(&web, "get_work_item", json!({"item": "WORK-1"})).await, Class::NotFound);
+    assert_eq!(bench.refused(&web, "list_work_items", json!({"project": "WORK"})).await, Class::NotFound);
+    assert_eq!(bench.refused(&web, "write_project", json!({"project": "NEW", "name": "n"})).await, Class::NotFound);
+    let listed = bench.call(&web, "list_work_items", json!({})).await.unwrap();
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1);
+    assert_eq!(bench.call(&web, "search_work_items", json!({"text": "theirs"})).await.unwrap()["count"], json!(0));
+    assert_eq!(bench.call(&web, "list_projects", json!({})).await.unwrap()["projects"].as_array().unwrap().len(), 1);
+
+    assert_eq!(
+        bench.refused(&operator("viewer"), "update_work_item", json!({"item": "WEB-1", "title": "x"})).await,
+        Class::Forbidden
+    );
+    assert_eq!(
+        bench.refused(&operator("member"), "remove_work_item", json!({"item": "WEB-1"})).await,
+        Class::Forbidden
+    );
+    assert_eq!(bench.refused(&operator("gone"), "list_projects", json!({})).await, Class::Forbidden);
+    for tool in TOOLS.iter().filter(|tool| tool.audience == Audience::Operators) {
+        assert_eq!(
+            bench.refused(&seat(), tool.name, json!({"item": "WEB-1"})).await,
+            Class::Forbidden,
+            "{}",
+            tool.name
+        );
+    }
+    bench.call(&Caller::Console, "remove_work_item", json!({"item": "WEB-1"})).await.expect("the person may");
+}
+
+#[tokio::test]
+async fn no_argument_chooses_the_author() {
+    let bench = bench("");
+    for key in ["author", "reporter", "actor", "operator_id", "seat"] {
+        let refused =
+            bench.refused(&seat(), "create_work_item", json!({"project": "WORK", "title": "t", key: "ada"})).await;
+        assert_eq!(refused, Class::Invalid, "{key}");
+    }
+}
+
+#[tokio::test]
+async fn a_closed_half_names_its_setting_and_the_other_goes_on() {
+    let bench = bench("engine: { native: { pages: false } }\n");
+    let refused = bench.call(&operator("founder"), "list_pages", json!({})).await.unwrap_err();
+    assert_eq!(refused.class, Class::Unavailable);
+    assert!(refused.message.contains("engine.native.pages"), "{refused}");
+    bench.call(&operator("founder"), "list_projects", json!({})).await.unwrap();
+    let offered: Vec<Vec<_>> = bench
+        .native
+        .sources()
+        .iter()
+        .map(|source| source.listing.iter().flat_map(|listing| &listing.tools))
+        .map(|tools| tools.map(|tool| tool.raw_name.to_string()).collect())
+        .collect();
+    assert!(!offered[0].iter().any(|name| name == "list_pages"), "seats are not offered what is closed");
+    assert!(offered[1].iter().any(|name| name == "list_pages"), "operators are told which setting closes it");
+    let config =
+        crate::config::load("mcp_servers: []\nengine: { native: { pages: false, tracker: false } }\n", &Source::Demo);
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Native::open(&config.unwrap().config, Store::new(folder.path())).is_none());
+}
+
+#[tokio::test]
+async fn pages_keep_their_versions_and_refuse_a_stale_base() {
+    let bench = bench("");
+    let agent = seat();
+    let made =
+        bench.call(&agent, "write_page", json!({"title": "Runbook", "body": "restart the server"})).await.unwrap();
+    let page = made["page"]["page"].clone();
+    let saved =
+        bench.call(&agent, "save_page", json!({"page": page, "base_version": 1, "body": "call ada"})).await.unwrap();
+    assert_eq!(saved["version"], json!(2));
+    let stale = json!({"page": page, "base_version": 1, "body": "x"});
+    assert_eq!(bench.refused(&agent, "save_page", stale).await, Class::StaleVersion);
+    bench.call(&agent, "comment_on_page", json!({"page": page, "body": "thanks"})).await.unwrap();
+    let whole = bench.call(&agent, "get_page", json!({"page": page})).await.unwrap();
+    assert_eq!((&whole["body"], &whole["comments"][0]["body"]), (&json!("call ada"), &json!("thanks")));
+    for (query, count) in [("restart", 0), ("call runbook", 1)] {
+        let found = bench.call(&agent, "search_knowledge", json!({"query": query})).await.unwrap();
+        assert_eq!(found["count"], json!(count), "{query}");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_works_the_inbox_of_its_seat_only() {
+    let bench = bench("");
+    let at = crate::clock::Timestamp::from_millis(0);
+    let by = crate::store::Signed { who: crate::store::items::Who::new("operator", "x"), at };
+    for seat in ["ada", "release"] {
+        let by = by.clone();
+        bench.native.store.write(move |s| s.send(seat, ("autopilot", "nightly", "go"), &by)).await.unwrap();
+    }
+    let founder = operator("founder");
+    let inbox = bench.call(&founder, "work_inbox", json!({"unread": true})).await.unwrap();
+    assert_eq!(inbox["messages"].as_array().unwrap().len(), 1);
+    let marked = bench.call(&founder, "mark_inbox", json!({"read": [1, 2, 99]})).await.unwrap();
+    assert_eq!(marked["read"], json!(1), "another seat's is none of it");
+    assert_eq!(bench.call(&founder, "work_inbox", json!({"unread": true})).await.unwrap()["messages"], json!([]));
+    assert_eq!(bench.refused(&operator("web"), "work_inbox", json!({})).await, Class::Forbidden);
+}

@@ -1,0 +1,263 @@
+//! What a first-party tool is: its name, its hints, its arguments and its handler, as data in one place. Listings,
+//! schemas and the checking of arguments all come from it.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+
+use super::request::{Outcome, Refusal, Request};
+use crate::store::{ReadStore, WriteStore};
+use crate::tool::annotations::{Annotations, Hint};
+
+/// One tool.
+#[derive(Debug)]
+pub struct Tool {
+    /// Its name.
+    pub name: &'static str,
+    /// A name for people.
+    pub title: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// What is known of its effect.
+    pub hints: Effects,
+    /// The surface that a finished call reaches.
+    pub delivers: Option<&'static str>,
+    /// What has to be open for it.
+    pub half: Half,
+    /// Who is offered it.
+    pub audience: Audience,
+    /// Its arguments.
+    pub fields: &'static [Field],
+    /// What it does, in code.
+    pub handler: Handler,
+}
+
+/// The four hints of a tool, in the order read only, destructive, idempotent, open world.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Effects(pub [Hint; 4]);
+
+/// A part of the company's own surfaces that can be closed by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Half {
+    /// Work items: `engine.native.tracker`.
+    Work,
+    /// Pages: `engine.native.pages`.
+    Pages,
+}
+
+/// Who is offered a tool.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Audience {
+    /// Seats, operators and the person at the screen.
+    Everybody,
+    /// Operators and the person at the screen.
+    Operators,
+}
+
+/// A tool's code. What a read-only tool gets cannot write.
+#[derive(Clone, Copy, Debug)]
+pub enum Handler {
+    /// Changes nothing.
+    Read(fn(&ReadStore<'_>, &Request) -> Outcome),
+    /// Changes something.
+    Write(fn(&WriteStore<'_>, &Request) -> Outcome),
+}
+
+/// One argument.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Whether it has to be there.
+    pub required: bool,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// What an argument may be. `null` counts as absent; where a change may clear a field, it says so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A text that is not blank, of at most so many characters.
+    Text(usize),
+    /// A text that may be empty, of at most so many characters.
+    Body(usize),
+    /// The same as `Text`; `null` clears it.
+    Clearable(usize),
+    /// A day, `2026-12-24`; `null` clears it.
+    Day,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// Some of these words.
+    SomeOf(&'static [&'static str]),
+    /// Short texts.
+    Texts,
+    /// Whole numbers.
+    Numbers,
+    /// A whole number within these bounds.
+    Count(i64, i64),
+    /// Yes or no.
+    Flag,
+}
+
+/// Most items of a list.
+const MOST_ITEMS: usize = 64;
+/// Longest text of a list, in characters.
+const LONGEST_ITEM: usize = 64;
+
+impl Tool {
+    /// As an MCP tool with all that its hints say, also no: for the catalogue.
+    pub fn listed(&self) -> Value {
+        let mut annotations = Map::new();
+        for (name, hint) in crate::tool::annotations::HintName::ALL.into_iter().zip(self.hints.0) {
+            if hint != Hint::Unknown {
+                annotations.insert(name.camel().to_owned(), Value::Bool(hint == Hint::Yes));
+            }
+        }
+        json!({
+            "name": self.name, "title": self.title, "description": self.about,
+            "inputSchema": self.schema(), "annotations": annotations,
+        })
+    }
+
+    /// As an MCP tool as it is served: only what is positively so.
+    pub fn served(&self) -> Value {
+        let mut tool = json!({
+            "name": self.name, "title": self.title, "description": self.about, "inputSchema": self.schema(),
+        });
+        if let (Some(tool), Some(annotations)) = (tool.as_object_mut(), self.annotations().to_wire()) {
+            tool.insert("annotations".to_owned(), Value::Object(annotations));
+        }
+        tool
+    }
+
+    /// Its hints.
+    pub fn annotations(&self) -> Annotations {
+        let [read_only, destructive, idempotent, open_world] = self.hints.0;
+        Annotations { title: String::new(), read_only, destructive, idempotent, open_world }
+    }
+
+    /// True when its hints say that it may delete or overwrite.
+    pub fn is_destructive(&self) -> bool {
+        self.annotations().destructive == Hint::Yes
+    }
+
+    fn schema(&self) -> Value {
+        let properties: Map<String, Value> =
+            self.fields.iter().map(|field| (field.name.to_owned(), field.schema())).collect();
+        let required: Vec<&str> = self.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+    }
+
+    /// Checks arguments against the fields.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with the argument's name.
+    pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), Refusal> {
+        let known: HashSet<&str> = self.fields.iter().map(|field| field.name).collect();
+        if let Some(unknown) = arguments.keys().find(|key| !known.contains(key.as_str())) {
+            let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+            let unknown = crate::text::fit(&crate::text::visible(unknown), 40).into_owned();
+            let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
+            return Err(Refusal::invalid(format!("{} takes no \"{unknown}\"; it takes {takes}", self.name)));
+        }
+        for field in self.fields {
+            match arguments.get(field.name) {
+                None | Some(Value::Null) if field.required => {
+                    return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
+                }
+                None | Some(Value::Null) => {}
+                Some(value) => field.check(value)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Field {
+    /// An argument that has to be there.
+    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: true, about }
+    }
+
+    /// An argument that may be there.
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self { name, kind, required: false, about }
+    }
+
+    fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            Kind::Text(most) => json!({"type": "string", "minLength": 1, "maxLength": most}),
+            Kind::Body(most) => json!({"type": "string", "maxLength": most}),
+            Kind::Clearable(most) => json!({"type": ["string", "null"], "minLength": 1, "maxLength": most}),
+            Kind::Day => json!({"type": ["string", "null"], "format": "date"}),
+            Kind::OneOf(words) => json!({"type": "string", "enum": words}),
+            Kind::SomeOf(words) => json!({"type": "array", "items": {"type": "string", "enum": words}}),
+            Kind::Texts => {
+                let item = json!({"type": "string", "minLength": 1, "maxLength": LONGEST_ITEM});
+                json!({"type": "array", "maxItems": MOST_ITEMS, "items": item})
+            }
+            Kind::Numbers => json!({"type": "array", "items": {"type": "integer"}}),
+            Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Flag => json!({"type": "boolean"}),
+        };
+        if let Some(schema) = schema.as_object_mut() {
+            schema.insert("description".to_owned(), self.about.into());
+        }
+        schema
+    }
+
+    fn check(&self, value: &Value) -> Result<(), Refusal> {
+        let name = self.name;
+        let wrong = |what: String| Err(Refusal::invalid(format!("{name} {what}")));
+        let text = |most: usize| match value.as_str() {
+            Some(text) if text.chars().count() > most => wrong(format!("is longer than {most} characters")),
+            Some(text) if text.contains('\0') => wrong("holds a NUL character".to_owned()),
+            Some(_) => Ok(()),
+            None => wrong("is not a text".to_owned()),
+        };
+        match self.kind {
+            Kind::Body(most) => text(most),
+            Kind::Text(most) | Kind::Clearable(most) => match value.as_str() {
+                Some(blank) if blank.trim().is_empty() => wrong("is blank".to_owned()),
+                _ => text(most),
+            },
+            Kind::Day => match value.as_str().map(str::parse::<jiff::civil::Date>) {
+                Some(Ok(_)) if value.as_str().is_some_and(|text| text.len() == 10) => Ok(()),
+                _ => wrong("is not a day such as 2026-12-24".to_owned()),
+            },
+            Kind::OneOf(words) => match value.as_str() {
+                Some(word) if words.contains(&word) => Ok(()),
+                _ => wrong(format!("is not one of {}", words.join(", "))),
+            },
+            Kind::SomeOf(words) => match value.as_array() {
+                Some(items) if items.iter().all(|item| item.as_str().is_some_and(|word| words.contains(&word))) => {
+                    Ok(())
+                }
+                _ => wrong(format!("is not a list of {}", words.join(", "))),
+            },
+            Kind::Texts => match value.as_array() {
+                Some(items) if items.len() <= MOST_ITEMS && items.iter().all(is_short_text) => Ok(()),
+                _ => wrong(format!("is not a list of at most {MOST_ITEMS} texts of 1 to {LONGEST_ITEM} characters")),
+            },
+            Kind::Numbers => match value.as_array() {
+                Some(items) if items.len() <= 1000 && items.iter().all(Value::is_i64) => Ok(()),
+                _ => wrong("is not a list of at most 1000 whole numbers".to_owned()),
+            },
+            Kind::Count(least, most) => match value.as_i64() {
+                Some(number) if (least..=most).contains(&number) => Ok(()),
+                _ => wrong(format!("is not a whole number from {least} to {most}")),
+            },
+            Kind::Flag => match value {
+                Value::Bool(_) => Ok(()),
+                _ => wrong("is neither true nor false".to_owned()),
+            },
+        }
+    }
+}
+
+fn is_short_text(item: &Value) -> bool {
+    let fits = |text: &str| !text.trim().is_empty() && text.chars().count() <= LONGEST_ITEM && !text.contains('\0');
+    item.as_str().is_some_and(fits)
+}

@@ -1,0 +1,34 @@
+//! The tracker's words: statuses, priorities, keys. Pure.
+
+use super::request::Refusal;
+
+/// What an item can be.
+pub const STATUSES: &[&str] = &["todo", "in_progress", "in_review", "done", "cancelled", "closed"];
+/// What is not open any more.
+pub const OVER: &[&str] = &["done", "cancelled", "closed"];
+/// From none to most, by their number.
+pub const PRIORITIES: &[&str] = &["none", "low", "normal", "high", "urgent"];
+/// The same as the connector calls them.
+pub const CONNECTOR_PRIORITIES: &[&str] = &["no_priority", "low", "medium", "high", "urgent"];
+
+/// The number of a word in one of the lists above.
+pub fn rank(words: &[&str], word: &str) -> Option<i64> {
+    words.iter().position(|known| *known == word).and_then(|at| i64::try_from(at).ok())
+}
+
+/// The word of a number.
+pub fn word(words: &[&'static str], rank: i64) -> &'static str {
+    usize::try_from(rank).ok().and_then(|at| words.get(at).copied()).unwrap_or("none")
+}
+
+/// A project's key: 1 to 16 letters and digits, the first a letter; upper case.
+///
+/// # Errors
+/// It is something else.
+pub fn project_key(text: &str) -> Result<String, Refusal> {
+    let key = text.trim().to_ascii_uppercase();
+    let fits = key.len() <= 16
+        && key.starts_with(|c: char| c.is_ascii_uppercase())
+        && key.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    if fits { Ok(key) } else { Err(Refusal::invalid("a project is 1 to 16 letters and digits, such as WEB")) }
+}

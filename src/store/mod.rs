@@ -1,0 +1,129 @@
+//! What the company keeps for itself: work items, pages, comments and inboxes, in one SQLite file of the state folder.
+//!
+//! [`crate::native`] is the only user. SQLite blocks, so nothing of it runs on the engine's threads: all writing is
+//! done by one thread behind a bounded queue, each job in a transaction of its own that is on disk before its caller
+//! hears of it; reading is done on a few threads with connections that cannot write. The file is opened at the first
+//! use, so a start does not wait for it.
+//!
+//! **Invariant:** reading and writing are two types. A job of [`Store::read`] gets a [`ReadStore`], which has no
+//! method that changes anything, and its connection refuses to write as well. Only [`Store::write`] gives out a
+//! [`WriteStore`]. A handler of a read-only tool takes the former, so that a write in it does not compile:
+//!
+//! ```compile_fail,E0599
+//! fn sneaky(store: &crewlet_tui::store::ReadStore<'_>) {
+//!     let _ = store.put_project("WEB", "Web", crewlet_tui::clock::Timestamp::now());
+//! }
+//! ```
+//!
+//! | file | owns |
+//! |---|---|
+//! | `error` | what can go wrong with the file, in words |
+//! | `schema` | the tables, version by version |
+//! | `writer`, `readers` | the threads and their connections |
+//! | `items`, `pages`, `trail` | rows, and reading them |
+//! | `change`, `change_pages` | changing them |
+//! | `text` | what somebody looks for, as a query of the text index |
+//! | `backup` | a copy while others go on |
+
+pub mod backup;
+mod change;
+mod change_pages;
+mod error;
+pub mod items;
+pub mod pages;
+mod readers;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod text;
+pub mod trail;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use tokio::sync::OnceCell;
+
+pub use change::{Changed, ItemChanges, NewItem, Signed};
+pub use change_pages::NewPage;
+pub use error::StoreError;
+use readers::Readers;
+use writer::Writer;
+
+/// The file's name in the state folder.
+pub const FILE: &str = "crewlet.db";
+
+/// The company's store. Clones are the same one.
+#[derive(Clone, Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    path: PathBuf,
+    writer: OnceCell<Writer>,
+    readers: Readers,
+}
+
+/// What a read-only job may do: the methods of this type change nothing.
+#[derive(Debug)]
+pub struct ReadStore<'c> {
+    connection: &'c Connection,
+}
+
+/// What a changing job may do: everything, inside one transaction.
+#[derive(Debug)]
+pub struct WriteStore<'c> {
+    read: ReadStore<'c>,
+}
+
+impl<'c> std::ops::Deref for WriteStore<'c> {
+    type Target = ReadStore<'c>;
+
+    fn deref(&self) -> &ReadStore<'c> {
+        &self.read
+    }
+}
+
+impl Store {
+    /// The store in a state folder. Nothing is opened or created yet.
+    pub fn new(folder: &Path) -> Self {
+        let path = folder.join(FILE);
+        let readers = Readers::new(path.clone());
+        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers }) }
+    }
+
+    /// Runs a job that changes nothing. All its queries see the same state.
+    ///
+    /// # Errors
+    /// The job's own, or what is wrong with the file.
+    pub async fn read<T, E>(&self, job: impl FnOnce(&ReadStore<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        // The writer makes the file and its tables; readers could not.
+        self.writer().await?;
+        self.shared.readers.run(job).await
+    }
+
+    /// Runs a job in a transaction of its own. It is on disk when this returns `Ok`; after `Err` nothing of it is.
+    ///
+    /// # Errors
+    /// The job's own, or what is wrong with the file.
+    pub async fn write<T, E>(&self, job: impl FnOnce(&WriteStore<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.writer().await?.run(job).await
+    }
+
+    /// A failed opening is tried again with the next job.
+    async fn writer(&self) -> Result<&Writer, StoreError> {
+        let path = self.shared.path.clone();
+        self.shared.writer.get_or_try_init(|| Writer::open(path)).await
+    }
+}

@@ -1,0 +1,57 @@
+//! What somebody looks for, as a query of the text index. Pure.
+//!
+//! Words are quoted, so that nothing in them is an operator of the index; what is no letter or digit separates words.
+
+/// Words that are looked for at most.
+const MOST_WORDS: usize = 16;
+/// A last word this long may be the beginning of one. Shorter ones begin too many.
+const SHORTEST_BEGINNING: usize = 3;
+
+/// All of the words of `text` in any of these columns; `None` when it has no words.
+pub(super) fn query(text: &str, columns: &str) -> Option<String> {
+    let mut words: Vec<String> = words(text).take(MOST_WORDS).map(|word| format!("\"{word}\"")).collect();
+    let last = words.last_mut()?;
+    let goes_on = text.ends_with(char::is_alphanumeric);
+    // With its two quotes.
+    if goes_on && last.chars().count() >= SHORTEST_BEGINNING + 2 {
+        last.push('*');
+    }
+    Some(format!("({{{columns}}} : ({}))", words.join(" AND ")))
+}
+
+/// Any of these words in one column; `None` when there are none.
+pub(super) fn any_of(column: &str, any: &[String]) -> Option<String> {
+    let quoted: Vec<String> = any.iter().flat_map(|one| words(one)).map(|word| format!("\"{word}\"")).collect();
+    (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_and_operators_are_words() {
+        for (text, expected) in [
+            ("login page", Some("({title body} : (\"login\" AND \"page\"*))")),
+            (
+                "a \"b\" OR c* NEAR(d)",
+                Some("({title body} : (\"a\" AND \"b\" AND \"OR\" AND \"c\" AND \"NEAR\" AND \"d\"))"),
+            ),
+            ("ab", Some("({title body} : (\"ab\"))")),
+            ("done.", Some("({title body} : (\"done\"))")),
+            ("-- ; ' \" *", None),
+            ("", None),
+        ] {
+            assert_eq!(query(text, "title body").as_deref(), expected, "{text}");
+        }
+        assert_eq!(
+            any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(),
+            "({project} : (\"WEB\" OR \"APP\"))"
+        );
+        assert_eq!(any_of("project", &[]), None);
+    }
+}
