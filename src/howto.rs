@@ -3,6 +3,8 @@
 //! No line holds a token: `connect` finds it by itself, and over HTTP it is read from the environment where the line
 //! runs, so that it stands in no file, no address and no process list.
 
+use std::fmt::Write as _;
+
 /// The variable that the lines over HTTP take the token from.
 const VARIABLE: &str = "CREWLET_TOKEN";
 
@@ -36,11 +38,27 @@ pub fn lines(program: &[String], address: Option<&str>, seat: &str) -> Vec<HowTo
     all
 }
 
+/// What there is to connect to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Instance<'a> {
+    /// None.
+    Absent,
+    /// One that takes no connections.
+    WithoutListener,
+    /// One that listens at this address.
+    At(&'a str),
+}
+
 /// The same as text for a terminal.
-pub fn text(program: &[String], address: Option<&str>, seat: &str) -> String {
+pub fn text(program: &[String], instance: Instance<'_>, seat: &str) -> String {
+    let (address, missing) = match instance {
+        Instance::At(address) => (Some(address), ""),
+        Instance::Absent => (None, "No instance is running now: start the dashboard, or `crewlet-tui serve`"),
+        Instance::WithoutListener => (None, "An instance runs, but without a listener: start it again"),
+    };
     let mut text = joined(&lines(program, address, seat));
     if address.is_none() {
-        text.push_str("\nNo instance is running now: start the dashboard, or `crewlet-tui serve`, with a listener.\n");
+        let _ = writeln!(text, "\n{missing}, with --listen 127.0.0.1:7420 or with engine.listen set.");
     }
     text
 }
@@ -130,8 +148,10 @@ mod tests {
                 serde_json::from_str::<serde_json::Value>(&how.text).unwrap();
             }
         }
-        assert!(text(&program(&[]), None, "release").contains("start the dashboard"));
-        assert!(!text(&program(&[]), None, "release").contains("http://"));
+        let told = |instance| text(&program(&[]), instance, "release");
+        assert!(told(Instance::Absent).contains("start the dashboard"));
+        assert!(told(Instance::WithoutListener).contains("without a listener: start it again, with --listen"));
+        assert!(!told(Instance::Absent).contains("http://"));
     }
 
     #[test]

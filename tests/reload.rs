@@ -188,6 +188,7 @@ async fn a_file_that_cannot_be_used_changes_nothing_and_says_where() {
         let snapshot = bench.until(|snapshot| snapshot.notices.len() > before).await;
         let notice = &snapshot.notices.last().unwrap().text;
         assert!(notice.starts_with("nothing was changed: ") && notice.contains(expected), "{notice}");
+        assert_eq!(snapshot.config_problem.as_ref(), Some(notice));
     }
     std::fs::remove_file(&bench.file).unwrap();
     bench.told("cannot read", 0).await;
@@ -198,6 +199,7 @@ async fn a_file_that_cannot_be_used_changes_nothing_and_says_where() {
     std::fs::rename(&other, &bench.file).unwrap();
     let snapshot = bench.told("nothing had to change", 0).await;
     assert_eq!((&*snapshot.company, bench.pids()), ("Acme Two", pids.clone()));
+    assert_eq!(snapshot.config_problem, None);
     // The whole folder goes and comes back.
     std::fs::remove_dir_all(bench.file.parent().unwrap()).unwrap();
     bench.told("cannot read", 1).await;
@@ -360,7 +362,7 @@ async fn a_changed_policy_applies_at_once() {
     let snapshot = bench.told("the policy changed", 0).await;
     let env = ToolKey { connection: "a".into(), raw_name: "env".into() };
     assert_eq!(snapshot.policies[&env].decision.as_str(), "deny");
-    bench.told("engine.listen count from the next start", 0).await;
+    bench.told("takes effect at the next start: engine.listen", 0).await;
     assert!(matches!(bench.call("a/env", "{}").await.unwrap().phase, CallPhase::Refused { .. }));
     bench.stop().await;
 }

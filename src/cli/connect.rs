@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Exit, Global, complain, print, token};
 use crate::config::expand::ProcessEnvironment;
 use crate::engine::state_dir::StateDir;
-use crate::howto;
+use crate::howto::{self, Instance};
 use crate::run;
 use crate::surface::relay::{self, Target};
 
@@ -50,8 +50,14 @@ pub(super) fn help(global: &Global, seat: &str) -> Exit {
                     return exit;
                 }
             };
-            let running = folder.is_dir().then(|| StateDir::open(folder).ok()?.read_run()?.address).flatten();
-            print(&howto::text(&program, running.as_deref(), seat.handle.as_str()));
+            let state = folder.is_dir().then(|| StateDir::open(folder).ok()).flatten();
+            // What a program that was killed left behind is no instance.
+            let running = state.filter(StateDir::is_owned).and_then(|state| state.read_run());
+            let instance = match &running {
+                None => Instance::Absent,
+                Some(run) => run.address.as_deref().map_or(Instance::WithoutListener, Instance::At),
+            };
+            print(&howto::text(&program, instance, seat.handle.as_str()));
             Exit::Fine
         }
         Err((exit, problem)) => {

@@ -283,7 +283,8 @@ impl Call<'_> {
         if method != "tools/call" {
             return None;
         }
-        let arguments = named.get("arguments").map_or("{}", |arguments| arguments.get());
+        let arguments =
+            named.get("arguments").map(|arguments| arguments.get()).filter(|text| *text != "null").unwrap_or("{}");
         let table = self.shared.shelf.table(self.party);
         let wrong = table.mirrored(&name).iter().find(|marked| !self.agrees(marked, arguments))?;
         Some(format!("{} is not what the arguments hold; list the tools for what to repeat", wrong.header))

@@ -47,7 +47,8 @@ impl Question {
     pub fn release_seat(seat: &SeatHandle) -> Self {
         Self {
             title: format!("Release seat {seat}?").into(),
-            detail: "It may call tools again; what asked before its stop was denied and is not asked again.".into(),
+            detail: "It may call tools again; what waited when it was stopped was withdrawn and is not asked again."
+                .into(),
             yes: Box::new(Effect::Send(Command::ReleaseSeat(seat.clone()))),
         }
     }

@@ -104,13 +104,21 @@ fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
 
 /// What must not be overlooked, in one line, or in two where the screen is high enough; nothing when there is nothing.
 pub fn banner(snapshot: &Snapshot, screen: Rect) -> (Role, Vec<String>) {
-    let (role, words) = match (&snapshot.audit, &snapshot.listener_problem) {
-        (AuditHealth::Broken { reason }, _) => {
+    let (role, words) = match &snapshot.audit {
+        AuditHealth::Broken { reason } => {
             (Role::Alert, format!("AUDIT BROKEN: only proven reads run. {}", crate::text::clean(reason)))
         }
-        (AuditHealth::Good, Some(problem)) => (Role::Warning, format!("NO LISTENER: {}", crate::text::clean(problem))),
-        (AuditHealth::Good, None) => return (Role::Warning, Vec::new()),
+        AuditHealth::Good => {
+            let told = |word: &str, problem: &str| format!("{word}: {}", crate::text::clean(problem));
+            // What the person has just done first.
+            let config = snapshot.config_problem.iter().map(|problem| told("CONFIGURATION REFUSED", problem));
+            let listener = snapshot.listener_problem.iter().map(|problem| told("NO LISTENER", problem));
+            (Role::Warning, config.chain(listener).collect::<Vec<_>>().join(" · "))
+        }
     };
+    if words.is_empty() {
+        return (role, Vec::new());
+    }
     let mut rows = wrap(&words, screen.width.saturating_sub(2).max(1));
     let most = if screen.height < ROOMY { 1 } else { 2 };
     if rows.len() > most {

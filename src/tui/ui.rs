@@ -30,7 +30,7 @@ use super::intent::{Effect, Intent};
 use super::keymap::{Context, Keymap};
 use super::layout::{Regions, SMALLEST};
 use super::msg::{Moment, Msg};
-use super::panes::{Connect, View};
+use super::panes::{Connect, PaneId, View};
 use super::terminal::clipboard::Copied;
 use super::theme::{Role, ascii};
 use super::widgets::cells::{clear, put, row, to_cells, width};
@@ -42,7 +42,7 @@ use super::{Draw, header};
 use crate::config::model::TuiSettings;
 use crate::engine::command::{Command, Export};
 use crate::engine::snapshot::Snapshot;
-use crate::ids::{ApprovalId, FormId};
+use crate::ids::{ApprovalId, CallId, FormId};
 
 /// The same key again within this time is a held key.
 const HELD: Duration = Duration::from_millis(120);
@@ -151,8 +151,9 @@ impl Ui {
 
     /// When something changes by itself, besides what [`Self::motion`] says.
     pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
-        let may_open = (self.may_open() || self.modals.decided().is_some()) && self.regions(snapshot).is_some();
-        let opening = if may_open { self.attention.wake_at(snapshot) } else { None };
+        let over_card = self.over_card();
+        let may_open = (self.may_open() || over_card.is_some()) && self.regions(snapshot).is_some();
+        let opening = if may_open { self.attention.wake_at(snapshot, over_card) } else { None };
         [self.status.wake_at(), self.modals.wake_at(), opening, self.hunting].into_iter().flatten().min()
     }
 
@@ -402,8 +403,15 @@ impl Ui {
         outcome.effects
     }
 
+    /// Nothing opens over a text field, nor where the card's own keys mean something else: `x` and `y` over a grant
+    /// take it back, on a card they stop a seat.
     fn may_open(&self) -> bool {
-        self.modals.is_empty() && !self.panes.typing()
+        self.modals.is_empty() && !self.panes.typing() && self.panes.focused() != PaneId::Grants
+    }
+
+    /// The call of a card that only tells how it went on: it makes room for what that call's server asks.
+    fn over_card(&self) -> Option<&CallId> {
+        self.modals.decided().filter(|_| !self.panes.typing())
     }
 }
 

@@ -238,7 +238,7 @@ fn what_a_server_asks_is_filled_in_and_sent() {
     pty.keys("tea at five");
     pty.shows("tea at five");
     pty.keys("\x13");
-    pty.shows("the server gets what you filled in");
+    pty.shows("your answer was taken");
     pty.until_true("the note is there", || home.notes().contains(&"idea.md".to_owned()).then_some(()));
     pty.keys("\x1b");
     pty.until("the call", |screen| !screen.contains("notes asked you") && screen.contains("done"));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crewlet_tui::config::model::{OpenCards, TuiSettings};
 use crewlet_tui::engine::command::{Command, GrantScope, Shown, Verdict};
 use crewlet_tui::engine::handle::SendError;
-use crewlet_tui::engine::snapshot::{GrantView, LogLevel, Notice, Snapshot, StoppedSeat};
-use crewlet_tui::ids::{ApprovalId, ConnectionName, GrantId, SeatHandle, ServerName};
+use crewlet_tui::engine::snapshot::{CallPhase, CallView, Caller, GrantView, LogLevel, Notice, Snapshot, StoppedSeat};
+use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, GrantId, SeatHandle, ServerName};
 use crewlet_tui::tui::frames::Motion;
 use crewlet_tui::tui::intent::Effect;
 use crewlet_tui::tui::msg::Msg;
@@ -173,9 +173,16 @@ fn hints_offer_only_what_can_be_done() {
     let mut screen = Screen::new(SIZE, sample::calm());
     screen.press(&["3"]);
     assert_eq!(foot(&screen), "g grants   : command   ? help", "nothing waits");
+    for (keys, words) in [(&["3", "g"][..], "revoke"), (&["4"], "give up"), (&["6"], "n next")] {
+        screen.press(keys);
+        assert!(!foot(&screen).contains(words), "{words}: {}", foot(&screen));
+    }
     for (read_only, seen) in [(false, true), (true, false)] {
         let mut snapshot = sample::busy();
         snapshot.read_only = read_only;
+        let mut own = CallView::clone(&snapshot.calls[2]);
+        (own.id, own.caller, own.phase) = (CallId::new("cx00000mine"), Caller::Console, CallPhase::Running);
+        snapshot.calls.push(Arc::new(own));
         let mut screen = Screen::new(SIZE, snapshot);
         for (view, words) in
             [("1", "r restart"), ("1", "e on/off"), ("2", "Enter call"), ("3", "x stop"), ("4", "x give up")]
@@ -457,6 +464,9 @@ fn a_decision_is_handed_out_once_and_the_next_card_waits() {
     );
     screen.publish(|snapshot| _ = snapshot.approvals.remove(0));
     assert_eq!(screen.ui.open_card(), Some(ApprovalId(1)), "the card shows what became of it");
+    screen.wait(3_000);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.wake_in(), None, "the other question cannot open over it");
     screen.press(&["esc"]);
     assert_eq!(screen.ui.open_card(), None);
     screen.wait(2_000);
@@ -489,9 +499,12 @@ fn a_seat_is_stopped_from_its_card_and_released_from_the_list() {
     assert_eq!(screen.press(&["x"]), [Effect::DropInput]);
     assert!(screen.text().contains("Stop seat release?"), "{}", screen.text());
     let seat = || SeatHandle::from("release");
+    screen.wait(1_000);
     assert_eq!(screen.press(&["enter", "n"]), [], "only y says yes");
     screen.press(&["x"]);
-    screen.wait(100);
+    screen.wait(700);
+    assert_eq!(screen.press(&["y"]), [], "a card may have come up under the fingers");
+    screen.wait(300);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::StopSeat(seat()))]);
     let mut screen = Screen::new(SIZE, sample::calm());
     screen.publish(|snapshot| {
@@ -544,10 +557,17 @@ fn grants_are_revoked_with_the_keys_of_the_table() {
     });
     screen.press(&["3"]);
     assert!(screen.text().contains("1 remembered decision in force (g)."), "{}", screen.text());
-    screen.press(&["g", "x"]);
+    screen.press(&["g"]);
+    screen.publish(|snapshot| asks(snapshot, 7));
+    screen.wait(3_000);
+    screen.send(Msg::Wake);
+    assert_eq!((screen.ui.open_card(), screen.wake_in()), (None, None), "x on a card stops a seat");
+    screen.press(&["x"]);
     assert!(screen.text().contains("Revoke the grant for git_log?"), "{}", screen.text());
     screen.wait(100);
     assert_eq!(screen.press(&["y"]), [Effect::Send(Command::Revoke(GrantId(4)))]);
     screen.press(&["esc"]);
-    assert!(screen.text().contains("Nothing waits for you."));
+    screen.wait(3_000);
+    screen.send(Msg::Wake);
+    assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
 }

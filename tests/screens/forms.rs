@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crewlet_tui::engine::command::{Command, FormAnswer};
-use crewlet_tui::engine::snapshot::{FormView, LogLevel, Notice, Snapshot};
+use crewlet_tui::engine::snapshot::{CallPhase, FormView, LogLevel, Notice, Snapshot};
 use crewlet_tui::ids::FormId;
 use crewlet_tui::tool::elicit::Entered;
 use crewlet_tui::tui::intent::Effect;
@@ -63,7 +63,7 @@ fn what_is_filled_in_is_sent_field_by_field() {
     assert_eq!(answer(&effects), Some(&expected));
     assert!(screen.text().contains("sending"), "{}", screen.text());
     ended(&mut screen);
-    assert!(screen.text().contains("the server gets what you filled in"), "{}", screen.text());
+    assert!(screen.text().contains("your answer was taken"), "{}", screen.text());
     screen.press(&["enter"]);
     assert_eq!(screen.ui.open_form(), None);
 }
@@ -133,6 +133,36 @@ fn leaving_keeps_what_was_written_and_the_question_stays_in_reach() {
     assert!(screen.text().contains("github asks you"), "{}", screen.text());
     screen.press(&["enter"]);
     assert!(screen.ui.open_form().is_some() && screen.text().contains("q3"), "{}", screen.text());
+}
+
+#[test]
+fn leaving_while_it_is_sent_keeps_what_was_written() {
+    let mut screen = open();
+    screen.type_text("q3");
+    screen.press(&["tab", "tab", "tab", "right"]);
+    assert!(answer(&screen.press(&["ctrl-s"])).is_some());
+    screen.press(&["esc"]);
+    assert_eq!(screen.ui.open_form(), None);
+    screen.press(&["a"]);
+    assert!(screen.ui.open_form().is_some() && screen.text().contains("q3"), "{}", screen.text());
+}
+
+#[test]
+fn the_call_that_waits_for_an_answer_says_so_and_leads_to_its_form() {
+    let mut snapshot = sample::busy();
+    let running = snapshot.calls.iter().find(|call| call.phase == CallPhase::Running).unwrap();
+    let mut form = FormView::clone(&sample::form(1, 18));
+    form.during[0].call = running.id.clone();
+    snapshot.calls.retain(|call| call.phase == CallPhase::Running);
+    snapshot.approvals.clear();
+    let mut screen = Screen::new((120, 40), snapshot);
+    screen.press(&["4"]);
+    assert!(!screen.text().contains("asks you"), "{}", screen.text());
+    screen.publish(|snapshot| snapshot.forms = vec![Arc::new(form)]);
+    assert!(screen.text().contains("asks you"), "{}", screen.text());
+    assert!(screen.text().contains("its server waits for your answer"), "{}", screen.text());
+    screen.press(&["enter"]);
+    assert_eq!(screen.ui.open_form(), Some(FormId(1)));
 }
 
 #[test]

@@ -182,6 +182,14 @@ fn a_listener_that_could_not_start() {
 }
 
 #[test]
+fn a_configuration_that_was_refused() {
+    let mut snapshot = sample::calm();
+    let problem = "nothing was changed: config.yaml:4:12: unknown transport \"htp\": write stdio or http";
+    snapshot.config_problem = Some(problem.into());
+    check("config-refused", &snapshot, &[]);
+}
+
+#[test]
 fn the_approval_card() {
     check("card", &sample::busy(), &["a"]);
 }

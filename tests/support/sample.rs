@@ -48,6 +48,7 @@ pub fn empty() -> Snapshot {
         audit: AuditHealth::Good,
         listener: None,
         listener_problem: None,
+        config_problem: None,
         sessions: Vec::new(),
         stopping: false,
         forms: Vec::new(),

@@ -168,13 +168,16 @@ async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
     let mut agent = Stdio::start(&bench);
     let opened = agent.initialize().await;
     let said = opened["result"]["instructions"].as_str().unwrap();
-    assert!(said.contains("start the dashboard"), "{said}");
+    assert!(said.contains("crewlet-tui is not running; start the dashboard"), "{said}");
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 0);
     let call = agent.ask("tools/call", json!({"name": "get"})).await;
     assert_eq!(call["result"]["isError"], json!(true));
     assert_eq!(agent.ask("resources/list", json!({})).await["result"], json!({"resources": []}));
     let read = agent.ask("resources/read", json!({"uri": "crewlet://notes/a"})).await;
     assert!(read["error"]["message"].as_str().unwrap().contains("start the dashboard"), "{read}");
+    bench.state.write_run(&RunInfo { pid: 1, address: None }).unwrap();
+    let read = agent.ask("resources/read", json!({"uri": "crewlet://notes/a"})).await;
+    assert!(read["error"]["message"].as_str().unwrap().contains("runs without a listener"), "{read}");
     bench.announce();
     agent.all_changed().await;
     assert_eq!(count(&agent.ask("tools/list", json!({})).await), 4);

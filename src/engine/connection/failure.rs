@@ -11,7 +11,7 @@ use super::cause;
 use super::handshake::HandshakeError;
 use super::message::LinkEnd;
 use super::stdio::Exit;
-use super::{ConnectionSpec, TransportSpec};
+use super::{ConnectionSpec, StdioSpec, TransportSpec};
 use crate::engine::status::{Failure, FailureKind};
 
 /// Characters of a line that a headline quotes.
@@ -72,14 +72,14 @@ pub(super) fn describe(
             (FailureKind::TimedOut, text, Some(raise.to_owned()))
         }
         Trouble::Handshake(HandshakeError::Ended { reason, .. }) => {
-            ended(&LinkEnd::Broken(reason.to_string()), exit, tail)
+            ended(spec, &LinkEnd::Broken(reason.to_string()), exit, tail)
         }
         Trouble::Handshake(error @ HandshakeError::Version { .. }) => (FailureKind::Version, error.to_string(), None),
         Trouble::Handshake(error) => (FailureKind::Handshake, error.to_string(), None),
         Trouble::Listing(reason) => {
             (FailureKind::Listing, format!("initialize worked, listing tools failed: {reason}"), None)
         }
-        Trouble::Ended(end) => ended(end, exit, tail),
+        Trouble::Ended(end) => ended(spec, end, exit, tail),
         Trouble::Panicked => {
             let text = "a task of this program panicked; the log has the details".to_owned();
             (FailureKind::Internal, text, Some("restart the server; please report this".to_owned()))
@@ -113,7 +113,17 @@ fn spawn_failure(spec: &ConnectionSpec, error: &io::Error) -> Parts {
     (FailureKind::Spawn, format!("cannot start \"{command}\": {reason}"), Some(step.to_owned()))
 }
 
-fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
+/// What to do about a credential that a server misses.
+fn set(name: &str, spec: &ConnectionSpec) -> String {
+    let empty = |stdio: &StdioSpec| stdio.env.iter().any(|(key, value)| **key == *name && value.expose().is_empty());
+    match &spec.transport {
+        // As `${NAME:-}` leaves it: the file is right, and it may be one that is built in.
+        TransportSpec::Stdio(stdio) if empty(stdio) => format!("export {name} (or set it under its env), start again"),
+        _ => format!("set {name} under its env in the configuration (saving restarts it)"),
+    }
+}
+
+fn ended(spec: &ConnectionSpec, end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
     match end {
         LinkEnd::TooLarge(limit) => {
             let text = format!("message over limit: more than {} MiB in one message", limit >> 20);
@@ -130,9 +140,7 @@ fn ended(end: &LinkEnd, exit: Option<Exit>, tail: &[Arc<str>]) -> Parts {
         // A process that was killed from outside did not say why; whatever it wrote last is not the reason.
         let killed = exit.status.is_some_and(|status| matches!(status.signal(), Some(9 | 15)));
         let line = if killed { cause::error_line(tail) } else { cause::telling_line(tail) };
-        let step = line
-            .and_then(|line| cause::named_credential(line))
-            .map(|name| format!("set {name} under its env in the configuration (saving restarts it)"));
+        let step = line.and_then(|line| cause::named_credential(line)).map(|name| set(name, spec));
         let why = line.map(|line| format!(": {}", line.trim().chars().take(QUOTED_CHARS).collect::<String>()));
         return (FailureKind::Exited, exit_text(exit) + &why.unwrap_or_default(), step);
     }

@@ -20,6 +20,7 @@ impl Core {
             Asking::Ask(asked) => self.ask_form(*asked),
             Asking::Withdraw(id, why) => self.forms.withdraw(id, why),
             Asking::Refused(refused) => self.form_refused(&refused),
+            Asking::Tell(words) => self.notice(LogLevel::Warn, &words),
         }
     }
 

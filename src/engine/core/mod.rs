@@ -390,6 +390,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         audit: AuditHealth::Good,
         listener: None,
         listener_problem: None,
+        config_problem: None,
         sessions: Vec::new(),
         stopping: false,
     }

@@ -32,9 +32,12 @@ impl Core {
             Reload::Invalid { problem, more } => {
                 tracing::warn!(reason = %problem, more, "config_reload_refused");
                 let more = if more == 0 { String::new() } else { format!(" (and {more} more; `check` lists them)") };
-                self.notice(LogLevel::Error, &format!("nothing was changed: {problem}{more}"));
+                let problem = format!("nothing was changed: {problem}{more}");
+                self.notice(LogLevel::Error, &problem);
+                self.snapshot.config_problem = Some(problem.into());
             }
             Reload::Valid { config, notices } => {
+                self.snapshot.config_problem = None;
                 let before = std::mem::replace(&mut self.config, config.clone());
                 let summary = self.apply(&before, &config);
                 let done = summary.told();
@@ -42,7 +45,7 @@ impl Core {
                 self.notice(LogLevel::Info, &format!("{}: {done}", config.source.file_name()));
                 let later = needs_a_restart(&before, &config);
                 if !later.is_empty() {
-                    let text = format!("{} count from the next start of the program on", later.join(", "));
+                    let text = format!("takes effect at the next start: {}", later.join(", "));
                     self.notice(LogLevel::Warn, &text);
                 }
                 for (level, text) in notices {

@@ -41,6 +41,8 @@ pub(in crate::engine) enum Asking {
     Withdraw(FormId, Why),
     /// A question that nobody will be asked.
     Refused(Box<Refused>),
+    /// Something that the person should know about an answer of theirs.
+    Tell(Arc<str>),
 }
 
 /// A question on its way to the screen.
@@ -97,6 +99,12 @@ impl Inbox {
         if self.core.try_send(Asking::Refused(Box::new(refused))).is_err() {
             tracing::debug!("elicitation_uncounted");
         }
+    }
+
+    /// Tells the person about an answer of theirs.
+    pub(super) async fn tell(&self, words: String) {
+        // The core is gone only when everything ends.
+        let _ = self.core.send(Asking::Tell(words.into())).await;
     }
 
     /// Tells the core that a question goes away.

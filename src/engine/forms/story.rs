@@ -32,6 +32,7 @@ impl Story {
     /// Follows the question to its end.
     pub(in crate::engine) async fn run(mut self) {
         let began = Instant::now();
+        let server = self.asked.connection.as_ref().map_or_else(|| "the server".to_owned(), ToString::to_string);
         // A trail that cannot be written keeps no question from the screen; it keeps back what would be answered.
         let _ = self.audit.append(vec![self.asked.clone()], Durability::Written).await;
         let ended = tokio::select! {
@@ -56,11 +57,17 @@ impl Story {
             ..self.asked
         };
         let written = self.audit.append(vec![record], Durability::Written).await;
+        let accepted = matches!(answer, Answer::Accepted(_));
         let answer = match (written, answer) {
             (Err(_), Answer::Accepted(_)) => Answer::Cancelled(Why::NotRecorded),
             (_, answer) => answer,
         };
-        // Whoever asked may have gone.
-        let _ = self.reply.send(answer);
+        let unrecorded = accepted && !matches!(answer, Answer::Accepted(_));
+        // Whoever asked may have gone. The person was told that the answer was taken, and hears when it was for nothing.
+        let gone = self.reply.send(answer).is_err();
+        if accepted && (unrecorded || gone) {
+            let why = if unrecorded { "the audit could not be written" } else { "its call is over" };
+            self.inbox.tell(format!("your answer to {server} was not sent: {why}")).await;
+        }
     }
 }

@@ -71,6 +71,8 @@ pub struct Snapshot {
     pub listener: Option<Arc<str>>,
     /// Why there is no listener although one was asked for.
     pub listener_problem: Option<Arc<str>>,
+    /// Why the configuration as it was saved last is not the one that counts, until one is that can be used.
+    pub config_problem: Option<Arc<str>>,
     /// Agents that use the surfaces, oldest first.
     pub sessions: Vec<Arc<SessionView>>,
     /// True once the engine is going down.

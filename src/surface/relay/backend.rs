@@ -27,8 +27,13 @@ pub struct Target {
 /// Why there is no instance to talk to; the text is for the agent.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Absent {
-    #[error("no crewlet-tui with a listener is running; start the dashboard or `crewlet-tui serve`")]
+    #[error("crewlet-tui is not running; start the dashboard or `crewlet-tui serve`, with a listener")]
     NotRunning,
+    #[error(
+        "crewlet-tui runs without a listener; start the dashboard or `crewlet-tui serve` again with --listen \
+         127.0.0.1:7420, or set engine.listen"
+    )]
+    NoListener,
     #[error("{0}")]
     NoToken(#[from] tokens::TokenError),
     #[error("crewlet-tui at {address} does not answer: {reason}; start the dashboard or `crewlet-tui serve`")]
@@ -57,7 +62,7 @@ impl Target {
         if !state.is_owned() {
             return Err(Absent::NotRunning);
         }
-        let address = state.read_run().and_then(|run| run.address).ok_or(Absent::NotRunning)?;
+        let address = state.read_run().ok_or(Absent::NotRunning)?.address.ok_or(Absent::NoListener)?;
         Ok((address, tokens::show(&state, &self.seat, self.environment.as_ref())?))
     }
 

@@ -230,7 +230,8 @@ impl Body {
 /// The definition whole: how it changed first, then everything about it, then its schemas.
 fn definition_of(approval: &ApprovalView, width: usize) -> Vec<Section> {
     let mut sections = difference_of(approval, width);
-    sections.extend(definition::tool(&approval.entry, Around::default(), width));
+    let around = Around { schemas: "its schemas stand below", ..Around::default() };
+    sections.extend(definition::tool(&approval.entry, around, width));
     sections.push(Section::Rows(vec![Row::new()]));
     sections.extend(definition::schemas(&approval.entry));
     sections

@@ -162,7 +162,7 @@ impl Card {
         let fields = self.body.json().map_or(0, crate::tui::widgets::json_view::JsonView::fields);
         let size = match edited {
             None => format!("{} · {} · ", plural(fields, "field"), plural(bytes, "byte")),
-            Some(_) => format!("- sent, + edited · {} · ", plural(bytes, "byte")),
+            Some(_) => format!("- as asked, + as edited · {} · ", plural(bytes, "byte")),
         };
         let seen = if bottom - top == rows {
             Span::new(Role::Dim, "all shown")

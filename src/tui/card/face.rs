@@ -202,7 +202,7 @@ fn before(history: &History) -> String {
         None => "these arguments: never".to_owned(),
     };
     if calls == 0 {
-        return format!("nobody has decided about this tool in this run; {same}");
+        return format!("nobody had decided about this tool in this run; {same}");
     }
     format!("{} in this run: {} approved, {told}; {same}", plural(calls as usize, "call"), history.approved)
 }

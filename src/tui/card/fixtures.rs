@@ -174,6 +174,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         audit: AuditHealth::Good,
         listener: None,
         listener_problem: None,
+        config_problem: None,
         sessions: Vec::new(),
         stopping: false,
         forms: Vec::new(),

@@ -110,6 +110,11 @@ impl Sheet {
         matches!(self.phase, Phase::Filling)
     }
 
+    /// True once its question waits no more.
+    pub const fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over { .. })
+    }
+
     /// Fits it to the screen and takes in what happened to its question. Call it whenever either changed.
     pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
         self.screen = screen;
@@ -251,7 +256,7 @@ impl Sheet {
 /// What became of a question that waits no more, as far as the screen knows it.
 const fn over(word: Option<Word>) -> Phase {
     let (title, text, role) = match word {
-        Some(Word::Accept) => ("Answered", "the server gets what you filled in", Role::Ready),
+        Some(Word::Accept) => ("Answered", "your answer was taken", Role::Ready),
         Some(Word::Decline) => ("Declined", "the server is told that you declined", Role::Text),
         Some(Word::Cancel) => ("Cancelled", "the server is told that nobody chose", Role::Text),
         None => (

@@ -107,8 +107,7 @@ impl Attention {
     /// person's own it does so at once. `over`: the call of a card that would make room; then only what belongs to that
     /// call opens.
     pub fn form_to_open(&self, snapshot: &Snapshot, (at, over): (Instant, Option<&CallId>)) -> Option<FormId> {
-        let belongs = |form: &FormView| form.during.iter().all(|during| over.is_none_or(|over| during.call == *over));
-        let open = || snapshot.forms.iter().filter(|form| !self.left_forms.contains(&form.id) && belongs(form));
+        let open = || self.forms(snapshot, over);
         let own = |form: &FormView| form.during.iter().any(|during| self.own.contains(&during.call));
         if let Some(own) = open().find(|form| own(form)) {
             return Some(own.id);
@@ -117,16 +116,27 @@ impl Attention {
         if self.open_cards == OpenCards::Auto && quiet { open().next().map(|form| form.id) } else { None }
     }
 
-    /// When a card may open by itself that may not now.
-    pub fn wake_at(&self, snapshot: &Snapshot) -> Option<Instant> {
+    /// When something may open by itself that may not now; `over` as for [`Self::form_to_open`].
+    pub fn wake_at(&self, snapshot: &Snapshot, over: Option<&CallId>) -> Option<Instant> {
         if self.open_cards != OpenCards::Auto {
             return None;
         }
-        let form = snapshot.forms.iter().any(|form| !self.left_forms.contains(&form.id));
-        if !form && self.candidates(snapshot).next().is_none() {
+        // Over a card no other card opens: what cannot open asks for no wake, or an idle screen would never rest.
+        let card = over.is_none() && self.candidates(snapshot).next().is_some();
+        if !card && self.forms(snapshot, over).next().is_none() {
             return None;
         }
         self.last_key.map(|key| key + QUIET)
+    }
+
+    /// Questions of servers that were not left, with `over` only those of that call and of none.
+    fn forms<'s>(
+        &'s self,
+        snapshot: &'s Snapshot,
+        over: Option<&'s CallId>,
+    ) -> impl Iterator<Item = &'s Arc<FormView>> {
+        let belongs = move |form: &FormView| form.during.iter().all(|d| over.is_none_or(|over| d.call == *over));
+        snapshot.forms.iter().filter(move |form| !self.left_forms.contains(&form.id) && belongs(form))
     }
 
     fn candidates<'s>(&'s self, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<ApprovalView>> + Clone {

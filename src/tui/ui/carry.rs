@@ -10,7 +10,7 @@ use crate::tui::card::Card;
 use crate::tui::editor::CallEditor;
 use crate::tui::intent::Effect;
 use crate::tui::msg::Moment;
-use crate::tui::widgets::confirm::Confirm;
+use crate::tui::widgets::confirm::{self, Confirm};
 
 impl Ui {
     pub(super) fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
@@ -20,7 +20,9 @@ impl Ui {
             Effect::Show(target) => self.panes.show_target(&target),
             Effect::Ask(question) => {
                 self.modals.help = None;
-                self.modals.confirm = Some(Confirm::new(question, moment.at));
+                // A card may have come up under the fingers: what is asked over it takes longer to be answered.
+                let dead = if self.modals.card.is_some() { confirm::OVER_A_CARD } else { confirm::DEAD_TIME };
+                self.modals.confirm = Some(Confirm::new(question, dead, moment.at));
                 out.push(Effect::DropInput);
             }
             Effect::Several(effects) => {
@@ -72,7 +74,8 @@ impl Ui {
         for notice in self.attention.take_notices(snapshot) {
             let words: Arc<str> = text::clean(&notice.text).into();
             match notice.level {
-                LogLevel::Error | LogLevel::Warn => self.status.complain(words),
+                LogLevel::Error => self.status.complain(words),
+                LogLevel::Warn => self.status.warn(words),
                 LogLevel::Info | LogLevel::Debug => self.status.say(words, moment.at),
             }
         }
@@ -84,8 +87,7 @@ impl Ui {
         {
             return self.carry_out(Effect::OpenCard(approval.id), snapshot, moment, out);
         }
-        // A card that only tells how its call goes on makes room for what that call's server asks.
-        let over_card = self.modals.decided().filter(|_| !self.panes.typing());
+        let over_card = self.over_card();
         if (self.may_open() || over_card.is_some())
             && let Some(form) = self.attention.form_to_open(snapshot, (moment.at, over_card))
         {

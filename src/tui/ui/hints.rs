@@ -14,7 +14,13 @@ impl Ui {
         let possible = |intent: Intent| {
             let fixed = snapshot.read_only && changes(context, intent);
             let idle = context == Context::Approvals && nothing_waits && intent != Intent::Grants;
-            !(fixed || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
+            let empty = match intent {
+                Intent::Revoke => snapshot.grants.is_empty(),
+                Intent::CancelCall => !self.panes.may_give_up(snapshot),
+                Intent::NextMatch => !self.panes.searching(),
+                _ => false,
+            };
+            !(fixed || empty || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
         };
         let mut hints = self.keymap.hints(context, possible);
         let in_pane = self.modals.is_empty() && !self.panes.typing();

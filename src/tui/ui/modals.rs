@@ -77,9 +77,9 @@ impl Modals {
         self.form = Some(sheet);
     }
 
-    /// Closes the form; what has been filled in is kept while its question waits.
+    /// Closes the form; what has been filled in is kept while its question waits, also where it is being sent.
     pub fn leave_form(&mut self) {
-        self.drafts.extend(self.form.take().filter(Sheet::is_filling));
+        self.drafts.extend(self.form.take().filter(|form| !form.is_over()));
     }
 
     /// Where the keys of the topmost layer are looked up.

@@ -108,6 +108,20 @@ impl Panes {
         }
     }
 
+    /// True while the view in front looks for something in a text.
+    pub fn searching(&self) -> bool {
+        match self.view {
+            View::Servers => self.stderr.searching(),
+            View::Log => self.log.searching(),
+            _ => false,
+        }
+    }
+
+    /// Whether the selected call is one that the person can give up.
+    pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
+        self.view == View::Calls && self.calls.may_give_up(snapshot)
+    }
+
     /// Brings something to the front.
     pub fn show_target(&mut self, target: &Target) {
         match target {

@@ -15,7 +15,9 @@ use crate::tui::theme::Role;
 
 const WIDTH: u16 = 64;
 /// No key answers for this long after the question appears.
-const DEAD_TIME: Duration = Duration::from_millis(300);
+pub const DEAD_TIME: Duration = Duration::from_millis(300);
+/// The same for a question over a card, which may have opened by itself under keys that were meant for a list.
+pub const OVER_A_CARD: Duration = Duration::from_millis(1000);
 /// The same key again within this time is a held key.
 const HELD: Duration = Duration::from_millis(120);
 
@@ -23,6 +25,7 @@ const HELD: Duration = Duration::from_millis(120);
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Confirm {
     question: Question,
+    dead: Duration,
     live_at: Instant,
     /// Whether it has been told that its keys are alive.
     woken: bool,
@@ -39,14 +42,14 @@ pub enum Answer {
 }
 
 impl Confirm {
-    /// Asks.
-    pub fn new(question: Question, at: Instant) -> Self {
-        Self { question, live_at: at + DEAD_TIME, woken: false, last_key: None }
+    /// Asks. No key answers for as long as `dead`.
+    pub fn new(question: Question, dead: Duration, at: Instant) -> Self {
+        Self { question, dead, live_at: at + dead, woken: false, last_key: None }
     }
 
     /// The person was away: the dead time begins anew.
     pub fn interrupt(&mut self, at: Instant) {
-        (self.live_at, self.woken) = (at + DEAD_TIME, false);
+        (self.live_at, self.woken) = (at + self.dead, false);
     }
 
     /// When it changes by itself: its keys come to life.
@@ -110,7 +113,11 @@ mod tests {
     use crossterm::event::{KeyCode, KeyModifiers};
 
     fn asked(at: Instant) -> Confirm {
-        Confirm::new(Question { title: "Leave?".into(), detail: "".into(), yes: Box::new(Effect::Leave) }, at)
+        Confirm::new(
+            Question { title: "Leave?".into(), detail: "".into(), yes: Box::new(Effect::Leave) },
+            DEAD_TIME,
+            at,
+        )
     }
 
     #[test]

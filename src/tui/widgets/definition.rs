@@ -31,11 +31,13 @@ pub struct Around<'a> {
     pub policy: Option<&'a PolicyAnswer>,
     /// How it differs from an earlier definition, with words about that one.
     pub change: Option<(&'a str, &'a [DiffLine])>,
+    /// Where its schemas can be read whole.
+    pub schemas: &'a str,
 }
 
 /// The sections of a tool's detail for rows of `width` cells.
 pub fn tool(entry: &Entry, around: Around<'_>, width: usize) -> Vec<Section> {
-    let Around { unready, policy, change } = around;
+    let Around { unready, policy, change, schemas } = around;
     let mut top = Rows::new(width);
     let mut first = vec![badge::class(entry.class())];
     if let Some(answer) = policy {
@@ -66,7 +68,7 @@ pub fn tool(entry: &Entry, around: Around<'_>, width: usize) -> Vec<Section> {
         rest.fact(if index == 0 { "arguments" } else { "" }, argument);
     }
     let output = if entry.output_schema.is_some() { "has a schema" } else { "no schema" };
-    rest.fact("result", &[Span::new(Role::Text, output), Span::new(Role::Dim, "  (s shows schemas whole)")]);
+    rest.fact("result", &[Span::new(Role::Text, output), Span::new(Role::Dim, &format!("  ({schemas})"))]);
     rest.plain(&[]);
     names(entry, &mut rest);
     let mut sections = vec![Section::Rows(top.rows)];

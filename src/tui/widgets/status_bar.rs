@@ -21,7 +21,13 @@ const HINTS: usize = 7;
 #[derive(Clone, Debug, Default)]
 pub struct StatusBar {
     said: Option<(Arc<str>, Instant)>,
-    complaint: Option<Arc<str>>,
+    complaint: Option<(Arc<str>, Loud)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Loud {
+    Warning,
+    Error,
 }
 
 impl StatusBar {
@@ -32,7 +38,12 @@ impl StatusBar {
 
     /// Shows an error until [`Self::acknowledge`].
     pub fn complain(&mut self, text: Arc<str>) {
-        self.complaint = Some(text);
+        self.complaint = Some((text, Loud::Error));
+    }
+
+    /// Shows a warning until [`Self::acknowledge`].
+    pub fn warn(&mut self, text: Arc<str>) {
+        self.complaint = Some((text, Loud::Warning));
     }
 
     /// A key was pressed: errors have been seen. True when one went away.
@@ -56,15 +67,19 @@ impl StatusBar {
 
     /// What is shown instead of the keys.
     pub fn message(&self) -> Option<&str> {
-        self.complaint.as_deref().or_else(|| self.said.as_ref().map(|(text, _)| &**text))
+        self.complaint.as_ref().map(|(text, _)| &**text).or_else(|| self.said.as_ref().map(|(text, _)| &**text))
     }
 
     /// Draws the message, or else the keys; the last hint (help) is always among them. An error that is longer than
     /// the line grows upwards.
     pub fn render(&self, buf: &mut Buffer, line: Rect, hints: &[(String, &str)], theme: &Theme) {
         let inside = Rect { x: line.x + 1.min(line.width), width: line.width.saturating_sub(2), ..line };
-        if let Some(complaint) = &self.complaint {
-            let lines = wrap(&format!("✕ {}", text::clean(complaint)), inside.width);
+        if let Some((complaint, loud)) = &self.complaint {
+            let (mark, role) = match loud {
+                Loud::Warning => ("!", Role::Warning),
+                Loud::Error => ("✕", Role::Failed),
+            };
+            let lines = wrap(&format!("{mark} {}", text::clean(complaint)), inside.width);
             let shown = to_cells(lines.len()).min(ERROR_LINES).min(line.y + 1);
             let top = line.y + 1 - shown;
             clear(buf, Rect { y: top, height: shown, ..line });
@@ -75,7 +90,7 @@ impl StatusBar {
                 } else {
                     text.clone()
                 };
-                put(buf, Rect { y: top + n, ..inside }, &rest, theme.style(Role::Failed));
+                put(buf, Rect { y: top + n, ..inside }, &rest, theme.style(role));
             }
         } else if let Some((said, _)) = &self.said {
             put(buf, inside, said, theme.style(Role::Text));
@@ -145,6 +160,8 @@ mod tests {
         assert!(!bar.expire(start + Duration::from_millis(4_999)));
         assert!(bar.expire(start + Duration::from_secs(5)));
         assert_eq!(drawn(&bar, 60), "✕ the engine is busy");
+        bar.warn("it counts later".into());
+        assert_eq!(drawn(&bar, 60), "! it counts later");
         assert!(bar.acknowledge());
         assert_eq!(bar.message(), None);
     }

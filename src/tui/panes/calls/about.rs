@@ -12,9 +12,9 @@ use crate::tui::widgets::text_rows::TextRows;
 /// Cells of the column of labels.
 const LABEL: usize = 9;
 
-/// The sections of a call's detail for rows of `width` cells.
-pub(super) fn sections(call: &CallView, width: usize) -> Vec<Section> {
-    let mut sections = vec![Section::Rows(facts(call, width))];
+/// The sections of a call's detail for rows of `width` cells. `asks`: its server waits for an answer of the person.
+pub(super) fn sections(call: &CallView, asks: bool, width: usize) -> Vec<Section> {
+    let mut sections = vec![Section::Rows(facts(call, asks, width))];
     if let Some(arguments) = &call.arguments {
         let view = JsonView::new(arguments.shared(), Shape::Fields);
         let size = plural(arguments.len_bytes(), "byte");
@@ -42,7 +42,7 @@ fn heading_rows(text: &str) -> Vec<Row> {
     vec![Row::new(), vec![Span::new(Role::Dim, text)]]
 }
 
-fn facts(call: &CallView, width: usize) -> Vec<Row> {
+fn facts(call: &CallView, asks: bool, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut fact = |label: &str, spans: &[Span]| {
         for (index, mut row) in wrap(spans, width.saturating_sub(LABEL).max(1)).into_iter().enumerate() {
@@ -53,7 +53,7 @@ fn facts(call: &CallView, width: usize) -> Vec<Row> {
     };
     let text = |text: &str| Span::new(Role::Text, text);
     fact("call", &[text(call.id.as_str()), Span::new(Role::Dim, &format!("  (crewlet-tui audit why {})", call.id))]);
-    fact("phase", &phase(call));
+    fact("phase", &phase(call, asks));
     fact("who", &[text(&badge::caller_long(&call.caller))]);
     match (&call.connection, &call.raw_name) {
         (Some(connection), Some(raw)) => fact("what", &[text(&format!("{connection} :: {raw}"))]),
@@ -86,12 +86,13 @@ fn times(call: &CallView) -> Option<String> {
 }
 
 /// The phase, its reason, and what that means for the outside world.
-fn phase(call: &CallView) -> Vec<Span> {
+fn phase(call: &CallView, asks: bool) -> Vec<Span> {
     let (reason, meaning) = match &call.phase {
         CallPhase::Waiting(_) if call.decider.is_some() => {
             (String::new(), "approved, for its caller to come back; nothing was sent yet")
         }
         CallPhase::Waiting(_) => (String::new(), "for a person: Enter opens the card"),
+        CallPhase::Running if asks => (String::new(), "its server waits for your answer: Enter opens the form"),
         CallPhase::Running => (String::new(), "sent, not answered yet"),
         CallPhase::Done { .. } => (String::new(), ""),
         CallPhase::Failed { reason } => (reason.to_string(), ""),

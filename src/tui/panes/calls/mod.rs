@@ -17,8 +17,8 @@ use super::filter::{Filter, Term};
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
 use crate::clock::Precision;
 use crate::engine::command::Command;
-use crate::engine::snapshot::{CallPhase, CallView, Caller, Snapshot};
-use crate::ids::CallId;
+use crate::engine::snapshot::{CallPhase, CallView, Caller, FormView, Snapshot};
+use crate::ids::{CallId, FormId};
 use crate::tool::EffectClass;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
@@ -35,7 +35,8 @@ const COLUMNS: [Column; 6] = [
     Column::grows("tool", 14),
     Column::stays("phase", 10),
     Column::number("took", 8),
-    Column::drops("class", 11),
+    // Goes before the others: the detail has it where it stands beside the list.
+    Column { rank: 2, ..Column::drops("class", 11) },
     Column::drops("who", 10),
 ];
 /// The order of the class filter: what matters most first.
@@ -56,8 +57,10 @@ pub struct CallsPane {
     /// Selected as soon as it is listed, unless the person goes elsewhere first.
     wanted: Option<CallId>,
     detail: Detail,
-    /// What the detail was made from.
-    made: Option<(Arc<CallView>, usize)>,
+    /// What the server of the selected call asks the person, while it waits for that.
+    asking: Option<FormId>,
+    /// What the detail was made from: the call, its width, and whether the server asks.
+    made: Option<(Arc<CallView>, (usize, Option<FormId>))>,
 }
 
 impl Default for CallsPane {
@@ -72,6 +75,7 @@ impl Default for CallsPane {
             follow: true,
             wanted: None,
             detail: Detail::default(),
+            asking: None,
             made: None,
         }
     }
@@ -92,6 +96,7 @@ impl CallsPane {
         }
         let used = 1 + usize::from(self.filter.typing());
         self.pick.layout(&self.ids(), to_cells(usize::from(inner(self.list_area()).height).saturating_sub(used)));
+        self.asking = self.selected().and_then(|call| asks(call, snapshot));
         self.describe();
     }
 
@@ -178,12 +183,15 @@ impl CallsPane {
         self.rows.iter().find(|call| call.id == *id)
     }
 
-    /// The card of a call that waits, else its detail.
+    /// The card of a call that waits, the form of one whose server asks, else its detail.
     fn open(&mut self, snapshot: &Snapshot) -> Vec<Effect> {
         if let Some(CallPhase::Waiting(question)) = self.selected().map(|call| &call.phase)
             && snapshot.approvals.iter().any(|waiting| waiting.id == *question)
         {
             return vec![Effect::OpenCard(*question)];
+        }
+        if let Some(form) = self.selected().and_then(|call| asks(call, snapshot)) {
+            return vec![Effect::OpenForm(form)];
         }
         if self.selected().is_some() {
             self.focus = Focus::Detail;
@@ -191,10 +199,19 @@ impl CallsPane {
         Vec::new()
     }
 
+    /// Whether the selected call is one of the person's own that is not over.
+    pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
+        self.current(snapshot).is_some_and(|call| call.caller == Caller::Console && !call.phase.is_over())
+    }
+
+    /// The selected call as it stands now, not as it stood when the rows were made.
+    fn current<'s>(&'s self, snapshot: &'s Snapshot) -> Option<&'s Arc<CallView>> {
+        let selected = self.selected()?;
+        Some(snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected))
+    }
+
     fn cancel(&self, snapshot: &Snapshot) -> Vec<Effect> {
-        let Some(selected) = self.selected() else { return Vec::new() };
-        // As it stands now, not as it stood when the rows were made.
-        let call = snapshot.calls.iter().find(|call| call.id == selected.id).unwrap_or(selected);
+        let Some(call) = self.current(snapshot) else { return Vec::new() };
         let complaint = match (&call.caller, call.phase.is_over()) {
             (_, true) => "this call is over: there is nothing to give up",
             (Caller::Seat { .. } | Caller::Operator { .. }, _) => "only calls of your own can be given up",
@@ -216,7 +233,7 @@ impl CallsPane {
         let selected = self.selected().cloned();
         self.detail.resize(usize::from(inner(Split::of(self.area, Focus::Detail).detail).height));
         let same = match (&self.made, &selected) {
-            (Some((made, at)), Some(call)) => *at == width && is_same(made, call),
+            (Some((made, at)), Some(call)) => *at == (width, self.asking) && is_same(made, call),
             (None, None) => true,
             _ => false,
         };
@@ -226,9 +243,10 @@ impl CallsPane {
         if self.made.as_ref().map(|(made, _)| &made.id) != selected.as_ref().map(|call| &call.id) {
             self.detail.rewind();
         }
-        let sections = selected.as_deref().map(|call| about::sections(call, width)).unwrap_or_default();
+        let sections =
+            selected.as_deref().map(|call| about::sections(call, self.asking.is_some(), width)).unwrap_or_default();
         self.detail.fill(sections, width);
-        self.made = selected.map(|call| (call, width));
+        self.made = selected.map(|call| (call, (width, self.asking)));
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
@@ -291,6 +309,12 @@ fn is_same(one: &Arc<CallView>, other: &Arc<CallView>) -> bool {
             && result(one) == result(other))
 }
 
+/// What the server of a running call asks the person, where it is known to belong to that call.
+fn asks(call: &CallView, snapshot: &Snapshot) -> Option<FormId> {
+    let of_call = |form: &&Arc<FormView>| matches!(&form.during[..], [during] if during.call == call.id);
+    (call.phase == CallPhase::Running).then(|| snapshot.forms.iter().find(of_call)).flatten().map(|form| form.id)
+}
+
 fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {
     let text = |role, text: &str| vec![Span::new(role, text)];
     // What it took at the server, else how long it waited or has been going on.
@@ -298,10 +322,14 @@ fn cells(call: &CallView, draw: &Draw<'_>) -> Vec<Row> {
         (Some(ran), _) => (ran, Role::Text),
         (None, elapsed) => (elapsed.unwrap_or_else(|| draw.now.since(call.at)), Role::Dim),
     };
+    let phase = match asks(call, draw.snapshot) {
+        Some(_) => text(Role::Alert, "asks you"),
+        None => text(badge::phase_role(&call.phase), call.phase.word()),
+    };
     vec![
         text(Role::Dim, &call.at.time_of_day(draw.zone, Precision::Seconds)),
         text(Role::Text, &call.name),
-        text(badge::phase_role(&call.phase), call.phase.word()),
+        phase,
         text(role, &short(time)),
         call.class.map_or_else(Row::new, |class| vec![badge::class(class)]),
         text(Role::Text, badge::caller_short(&call.caller)),

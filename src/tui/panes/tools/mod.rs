@@ -32,6 +32,8 @@ use listing::{Item, ItemId};
 
 /// Cells of the column of servers, at least and at most: a seat's own connection has a longer name.
 const SERVER: (u16, u16) = (12, 22);
+/// Cells that a name keeps beside that column.
+const NAME: u16 = 20;
 
 /// The columns; that of the servers only where there are several and the names leave room for it.
 fn columns(rows: &[Item], catalog: &Catalog, width: u16) -> Vec<Column> {
@@ -39,12 +41,13 @@ fn columns(rows: &[Item], catalog: &Catalog, width: u16) -> Vec<Column> {
     let first = servers.next();
     let several = servers.any(|server| Some(server) != first);
     let longest = rows.iter().map(|item| cells_of(item.name())).max().unwrap_or(0);
-    let mut columns = vec![Column::grows("name", 14)];
+    let mut columns = vec![Column::grows("name", 11)];
     let own = rows.iter().filter_map(Item::own).map(|connection| cells_of(connection.as_str())).max();
-    let room = width.saturating_sub(to_cells(longest).saturating_add(27));
-    if several && room >= SERVER.0 {
+    let beside = |name: u16| width.saturating_sub(name.saturating_add(27));
+    // Names are cut before servers go.
+    if several && beside(to_cells(longest).min(NAME)) >= SERVER.0 {
         let server = to_cells(own.unwrap_or(0)).clamp(SERVER.0, SERVER.1);
-        columns.push(Column::stays("server", server.min(room)));
+        columns.push(Column::stays("server", server.min(beside(to_cells(longest)).max(SERVER.0))));
     }
     columns.push(Column::stays("class", 11));
     columns.extend(["R", "D", "I", "O"].map(|hint| Column::drops(hint, 1)));
@@ -337,7 +340,7 @@ impl Made {
             Some(ToolChangeKind::Added) => Some(("its server added it", [].as_slice())),
             Some(ToolChangeKind::Removed) | None => None,
         };
-        Around { unready: self.unready, policy: self.policy.as_ref(), change }
+        Around { unready: self.unready, policy: self.policy.as_ref(), change, schemas: "s shows schemas whole" }
     }
 }
 
