@@ -42,6 +42,9 @@ const COLUMNS: [Column; 6] = [
 /// The order of the class filter: what matters most first.
 pub(super) const CLASSES: [&str; 4] = ["destructive", "unknown", "write", "read"];
 
+/// The call that a detail was made from, its width, and what the call's server asks.
+type Made = (Arc<CallView>, (usize, Option<FormId>));
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct CallsPane {
@@ -60,7 +63,7 @@ pub struct CallsPane {
     /// What the server of the selected call asks the person, while it waits for that.
     asking: Option<FormId>,
     /// What the detail was made from: the call, its width, and whether the server asks.
-    made: Option<(Arc<CallView>, (usize, Option<FormId>))>,
+    made: Option<Made>,
 }
 
 impl Default for CallsPane {
