@@ -67,6 +67,11 @@ impl Pane {
 impl Drop for Pane {
     fn drop(&mut self) {
         self.tmux(&["kill-server"]);
+        // The next one may want the same state folder.
+        let began = Instant::now();
+        while fs::exists(format!("/proc/{}", self.pid)).unwrap_or(false) && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
