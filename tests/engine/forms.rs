@@ -83,7 +83,7 @@ async fn a_question_is_answered_by_the_person_and_the_call_goes_on() {
     assert_eq!(bench.story(), ["received", "dispatched", "elicited", "answered", "finished done"]);
     let records = bench.trail.records();
     let answered = records.iter().find(|record| record.kind == Kind::Answered).unwrap();
-    assert_eq!(answered.connection.as_ref().map(|name| name.as_str()), Some("notes"));
+    assert_eq!(answered.connection.as_ref().map(crewlet_tui::ids::ConnectionName::as_str), Some("notes"));
     assert_eq!((answered.decider.as_deref(), answered.call.as_ref()), (Some("person:ada"), Some(&report.call)));
     assert!(!format!("{records:?}").contains("Ada"), "names of fields, never what was written");
     answer(&bench, &form, name("Eve"));
