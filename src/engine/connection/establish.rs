@@ -15,7 +15,7 @@ use super::handshake::{self, HandshakeError, Settled};
 use super::lines::LineSink;
 use super::link::Carriage;
 use super::message::LinkEnd;
-use super::session::Session;
+use super::session::{Session, TOGETHER};
 use super::tools::{self, ToolSupport};
 use crate::engine::status::{Era, PeerFacts};
 use crate::tool::Listing;
@@ -106,7 +106,12 @@ async fn beside<T>(session: &mut Session, work: impl Future<Output = T>) -> (T, 
     let mut work = pin!(work);
     tokio::select! {
         biased;
-        done = &mut work => (done, None),
+        done = &mut work => {
+            // What failed because the link is over is told by how that ended, which is known in a moment.
+            let over = session.client.is_over();
+            let end = if over { timeout(TOGETHER, session.ended()).await.ok().map(|(end, _)| end) } else { None };
+            (done, end)
+        }
         (end, _) = session.ended() => {
             session.client.fail_pending(&"the connection ended".into());
             (work.await, Some(end))

@@ -19,7 +19,7 @@ use super::stdio::{Exit, Process};
 use super::{ConnectionSpec, TransportSpec, http, wire};
 
 /// A child's pipes and its exit do not end in one moment; the second one is waited for this long.
-const TOGETHER: Duration = Duration::from_millis(500);
+pub(super) const TOGETHER: Duration = Duration::from_millis(500);
 
 /// A server that is told goodbye over HTTP gets this time.
 const FAREWELL: Duration = Duration::from_secs(3);
