@@ -39,5 +39,7 @@ mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/seats.rs"]
+mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;

@@ -14,6 +14,7 @@ use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
+use crate::org::Org;
 use crate::tool::output::CallOutput;
 use crate::tool::{Arguments, Catalog};
 
@@ -128,6 +129,7 @@ pub struct Handle {
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
+    pub(super) org: watch::Receiver<Arc<Org>>,
     pub(super) library: Library,
 }
 
@@ -190,6 +192,11 @@ impl Handle {
     /// The catalog as calls see it, ahead of the snapshot's.
     pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {
         self.catalog.clone()
+    }
+
+    /// The company's seats as the configuration in force has them. Told of after what it changes for them is in force.
+    pub fn org(&self) -> watch::Receiver<Arc<Org>> {
+        self.org.clone()
     }
 
     /// What servers offer to be read.

@@ -44,6 +44,7 @@ use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
 use crate::ids::{CallId, ConnectionName, SeatHandle};
+use crate::org::Org;
 use crate::tool::Catalog;
 use crate::tool::catalog::Warning;
 use crate::tool::names::Names;
@@ -79,17 +80,20 @@ pub(super) struct Outlets {
     pub(super) links: watch::Sender<Arc<HashMap<ConnectionName, Link>>>,
     pub(super) settings: watch::Sender<Arc<ApprovalSettings>>,
     pub(super) standing: watch::Sender<Arc<Standing>>,
+    /// Changed once the rest goes by it.
+    pub(super) org: watch::Sender<Arc<Org>>,
 }
 
 impl Outlets {
     /// With no tools and no connections yet.
-    pub(super) fn new(snapshot: &Snapshot, settings: ApprovalSettings) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, config: &Config) -> Self {
         Self {
             snapshots: watch::channel(Arc::new(snapshot.clone())).0,
             catalog: watch::channel(Arc::default()).0,
             links: watch::channel(Arc::default()).0,
-            settings: watch::channel(Arc::new(settings)).0,
+            settings: watch::channel(Arc::new(config.engine.approvals.clone())).0,
             standing: watch::channel(Arc::default()).0,
+            org: watch::channel(Arc::new(config.org.clone())).0,
         }
     }
 }

@@ -92,6 +92,7 @@ impl Core {
         }
         self.follow_links();
         self.replace_catalog();
+        self.outlets.org.send_replace(Arc::new(config.org.clone()));
         // Rules and names are looked at again once everything that was started has been listed.
         self.settled = false;
         self.settle();
