@@ -102,6 +102,8 @@ pub(super) struct Submitted {
     pub(super) request: CallRequest,
     pub(super) hold: Hold,
     pub(super) reply: Option<oneshot::Sender<CallReport>>,
+    /// Why it does not run, where that is known before the engine looks.
+    pub(super) refused: Option<Arc<str>>,
 }
 
 /// What the surfaces tell the engine, for the snapshot.
@@ -184,9 +186,20 @@ impl Handle {
         hold: Hold,
     ) -> Result<oneshot::Receiver<CallReport>, SendError> {
         let (reply, report) = oneshot::channel();
-        let submitted = Submitted { request, hold, reply: Some(reply) };
+        let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
         self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
         Ok(report)
+    }
+
+    /// Leaves a call on record, and on the screen, that whoever took it refuses: nothing is asked and nothing runs.
+    ///
+    /// # Errors
+    /// When the engine has ended before it was recorded.
+    pub async fn refuse(&self, request: CallRequest, reason: Arc<str>) -> Result<CallReport, SendError> {
+        let (reply, report) = oneshot::channel();
+        let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply), refused: Some(reason) };
+        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        report.await.map_err(|_| SendError::Ended)
     }
 
     /// The catalog as calls see it, ahead of the snapshot's.

@@ -13,8 +13,10 @@
 //! | `work`, `pages`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 
+pub mod active;
 mod company;
 pub mod connector;
+mod discovery;
 mod pages;
 mod request;
 mod show;

@@ -17,6 +17,7 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::native::active::{Active, Member, Set};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
 pub(super) const RECORDED_UNKNOWN: u64 = 16;
@@ -47,6 +48,8 @@ pub(super) struct Session {
     pub(super) unknown_tools: AtomicU64,
     /// Streams that are open: while there is one the session is not idle.
     pub(super) streams: AtomicU32,
+    /// Under progressive discovery: which tools it holds.
+    member: Option<Member>,
     changed: Arc<Notify>,
     since: Timestamp,
     last_seen: Mutex<Timestamp>,
@@ -60,13 +63,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    fn new(seat: &SeatHandle, client: &Client, era: Era, id: Arc<str>, changed: &Arc<Notify>) -> Self {
+    fn new(seat: &SeatHandle, client: &Client, era: Era, id: Arc<str>, known: &Sessions) -> Self {
+        let (short, shown): (Arc<str>, Arc<str>) = (short(&id).into(), client.shown().into());
+        let member = match era {
+            // Operators hold what is theirs; handles of seats have no colon.
+            _ if seat.as_str().contains(':') => None,
+            Era::Legacy => known.active.session(seat, &short),
+            Era::Modern => known.active.client(seat, &short, &shown),
+        };
         Self {
-            short: id.chars().take(6).collect::<String>().into(),
+            short,
             id,
             seat: seat.clone(),
-            changed: changed.clone(),
-            client: client.shown().into(),
+            member,
+            changed: known.changed.clone(),
+            client: shown,
             client_name: client.name.trim().into(),
             era,
             ended: CancellationToken::new(),
@@ -88,6 +99,11 @@ impl Session {
             Some(_) => Caller::Operator { holder, session, client },
             None => Caller::Seat { seat: holder, session, client },
         }
+    }
+
+    /// Which tools are active, where not all are.
+    pub(super) fn active(&self) -> Option<&Arc<Set>> {
+        self.member.as_ref().map(Member::set)
     }
 
     /// The screen should hear of it.
@@ -174,6 +190,7 @@ impl Session {
 #[derive(Default)]
 pub(super) struct Sessions {
     known: Mutex<Known>,
+    active: Arc<Active>,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -185,11 +202,15 @@ struct Known {
 }
 
 impl Sessions {
+    pub(super) fn new(active: Arc<Active>) -> Self {
+        Self { active, ..Self::default() }
+    }
+
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
     /// and all of them are busy: what waits is never torn down for somebody new, least of all another seat's.
     pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {
-        let session = Arc::new(Session::new(seat, client, Era::Legacy, fresh_id()?, &self.changed));
         let mut known = lock(&self.known);
+        let session = Arc::new(Session::new(seat, client, Era::Legacy, known.fresh_id()?, self));
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
         if own().count() >= MOST_OF_A_SEAT {
             let idle = own().filter(|session| !session.is_busy());
@@ -216,13 +237,15 @@ impl Sessions {
         let mut known = lock(&self.known);
         if let Some(session) = known.modern.get(&key) {
             session.seen();
+            session.member.iter().for_each(Member::seen);
             return session.clone();
         }
         if known.modern.len() >= MOST {
             known.modern.retain(|_, session| Arc::strong_count(session) > 1);
         }
-        let id = fresh_id().unwrap_or_else(|| "000000".into());
-        let session = Arc::new(Session::new(seat, client, Era::Modern, id, &self.changed));
+        let id = known.fresh_id().unwrap_or_else(|| "000000".into());
+        let session = Arc::new(Session::new(seat, client, Era::Modern, id, self));
+        session.member.iter().for_each(Member::seen);
         if known.modern.len() < MOST {
             known.modern.insert(key, session.clone());
         }
@@ -252,6 +275,7 @@ impl Sessions {
     pub(super) fn close_idle(&self) {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
+        self.active.sweep();
     }
 
     fn close_where(&self, which: impl Fn(&Session) -> bool) {
@@ -290,6 +314,22 @@ fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec
         gone.push(session.clone());
     }
     !goes
+}
+
+impl Known {
+    /// An id whose short form is nobody else's: that is what a call's caller is told apart by.
+    fn fresh_id(&self) -> Option<Arc<str>> {
+        let is_free = |id: &Arc<str>| {
+            let short = short(id);
+            !self.legacy.values().chain(self.modern.values()).any(|session| *session.short == *short)
+        };
+        std::iter::repeat_with(fresh_id).take(16).flatten().find(is_free)
+    }
+}
+
+/// What people see of an id.
+fn short(id: &str) -> String {
+    id.chars().take(6).collect()
 }
 
 /// 128 random bits in hexadecimal digits: an id that nobody can guess.

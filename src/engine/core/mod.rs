@@ -222,7 +222,7 @@ impl Core {
                     consent: Consent::None,
                     cancel: CancellationToken::new(),
                 };
-                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None });
+                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None, refused: None });
             }
             Command::Cancel(call) => {
                 if let Some(cancel) = self.cancels.get(&call) {
@@ -254,12 +254,15 @@ impl Core {
     }
 
     fn start_call(&mut self, call: CallId, submitted: Submitted) {
-        let Submitted { request, hold, reply } = submitted;
+        let Submitted { request, hold, reply, refused } = submitted;
         self.cancels.insert(call.clone(), request.cancel.clone());
         let id = call.clone();
         let pipeline = self.fixed.pipeline.clone();
         let task = self.running.spawn(async move {
-            let report = pipeline.run(id, request, hold).await;
+            let report = match refused {
+                Some(reason) => pipeline.refuse(id, request, reason).await,
+                None => pipeline.run(id, request, hold).await,
+            };
             if let Some(reply) = reply {
                 // A caller that has gone hears nothing; the audit and the snapshot hold the end.
                 let _ = reply.send(report);

@@ -96,7 +96,7 @@ impl From<Refusal> for Denial {
             Class::Invalid | Class::StaleVersion | Class::Conflict => {
                 Self::error(400, "invalid_arguments", refusal.message)
             }
-            Class::Unavailable => Self::error(503, "unavailable", refusal.message),
+            Class::Unavailable | Class::NotRunning => Self::error(503, "unavailable", refusal.message),
         }
     }
 }
