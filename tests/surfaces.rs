@@ -19,6 +19,8 @@ mod binary;
 mod calls;
 #[path = "surfaces/crash.rs"]
 mod crash;
+#[path = "surfaces/discovery.rs"]
+mod discovery;
 #[path = "surfaces/doors.rs"]
 mod doors;
 #[path = "surfaces/library.rs"]

@@ -24,7 +24,7 @@ pub struct Stdio {
 }
 
 impl Stdio {
-    fn start(bench: &Bench) -> Self {
+    pub fn start(bench: &Bench) -> Self {
         Self::at(bench, bench.state.path())
     }
 
@@ -42,7 +42,7 @@ impl Stdio {
         Self { input, output: BufReader::new(read).lines(), ended }
     }
 
-    async fn send(&mut self, message: Value) {
+    pub async fn send(&mut self, message: Value) {
         self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
