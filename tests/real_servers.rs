@@ -414,13 +414,13 @@ fn relayed(company: &Company, seat: &str, messages: &[Value]) -> Vec<Value> {
     answers
 }
 
-fn ask(id: u32, method: &str, params: Value) -> Value {
+fn ask(id: u32, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
 fn hello() -> Value {
     let client = json!({"name": "test", "version": "1"});
-    ask(0, "initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}))
+    ask(0, "initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}))
 }
 
 /// Ends a `serve` in order.
@@ -437,7 +437,7 @@ fn everything_s_resources_and_prompts_reach_an_agent() {
     let mut serve =
         company.command(&["--listen", "127.0.0.1:0", "serve"]).stdin(Stdio::null()).spawn().expect("it starts");
     let hello = hello();
-    let lists = [hello.clone(), ask(1, "resources/list", json!({})), ask(2, "prompts/list", json!({}))];
+    let lists = [hello.clone(), ask(1, "resources/list", &json!({})), ask(2, "prompts/list", &json!({}))];
     let deadline = Instant::now() + Duration::from_secs(60);
     let listed = loop {
         let listed = relayed(&company, "default", &lists);
@@ -453,16 +453,16 @@ fn everything_s_resources_and_prompts_reach_an_agent() {
     let simple = prompts.iter().find(|prompt| prompt["arguments"].as_array().is_none_or(Vec::is_empty)).expect("one");
     let messages = [
         hello,
-        ask(1, "resources/read", json!({"uri": uri})),
-        ask(2, "prompts/get", json!({"name": simple["name"]})),
-        ask(3, "resources/templates/list", json!({})),
+        ask(1, "resources/read", &json!({"uri": uri})),
+        ask(2, "prompts/get", &json!({"name": simple["name"]})),
+        ask(3, "resources/templates/list", &json!({})),
     ];
     let read = relayed(&company, "default", &messages);
     assert_eq!(&read[1]["result"]["contents"][0]["uri"], uri, "{read:?}");
     assert!(read[2]["result"]["messages"].as_array().is_some_and(|all| !all.is_empty()), "{read:?}");
     let templates = read[3]["result"]["resourceTemplates"].as_array().expect("templates");
     let filled = templates[0]["uriTemplate"].as_str().unwrap().split('{').next().unwrap().to_owned() + "1";
-    let again = relayed(&company, "default", &[messages[0].clone(), ask(1, "resources/read", json!({"uri": filled}))]);
+    let again = relayed(&company, "default", &[messages[0].clone(), ask(1, "resources/read", &json!({"uri": filled}))]);
     assert_eq!(again[1]["result"]["contents"][0]["uri"], Value::from(filled), "{again:?}");
     end(&mut serve);
     assert!(company.audit().contains(r#""name":"resources/read""#));
@@ -506,7 +506,7 @@ mcp_servers:
     let mut serve = program(&["--listen", "127.0.0.1:0", "serve"]).spawn().expect("it starts");
     let deadline = Instant::now() + Duration::from_secs(120);
     let listing = |seat: &str| loop {
-        let listed = relayed(&company, seat, &[hello(), ask(1, "tools/list", json!({}))]).pop().expect("an answer");
+        let listed = relayed(&company, seat, &[hello(), ask(1, "tools/list", &json!({}))]).pop().expect("an answer");
         let names = listed["result"]["tools"].as_array().expect("tools").iter();
         let names: Vec<String> = names.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect();
         let theirs: Vec<String> =

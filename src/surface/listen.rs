@@ -173,7 +173,7 @@ async fn activated(active: &mut Option<(Arc<Set>, watch::Receiver<Arc<Chosen>>)>
         None => false,
     };
     if !changed {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

@@ -106,7 +106,8 @@ async fn what_is_not_active_is_refused_with_the_next_step_and_what_is_not_there_
     let refused = bench.reasons(Kind::Refused);
     assert_eq!(refused.iter().filter(|reason| reason.starts_with("not active: ")).count(), 4, "{refused:?}");
     let shown = bench.until(|s| s.calls.len() > 8).await;
-    let is_refused = |phase: &CallPhase| matches!(phase, CallPhase::Refused { reason } if reason.starts_with("not active"));
+    let is_refused =
+        |phase: &CallPhase| matches!(phase, CallPhase::Refused { reason } if reason.starts_with("not active"));
     assert_eq!(shown.calls.iter().filter(|call| is_refused(&call.phase)).count(), 4);
     bench.stop().await;
 }
@@ -119,7 +120,11 @@ async fn the_pair_says_what_is_wrong_with_its_arguments() {
             ("list_mcp_server_tools", "{}", "server is missing"),
             ("list_mcp_server_tools", r#"{"server":" "}"#, "server is blank"),
             ("list_mcp_server_tools", r#"{"server":7}"#, "server is not a text"),
-            ("list_mcp_server_tools", r#"{"server":"own"}"#, "there is no server \"own\" for this seat; there are: notes, "),
+            (
+                "list_mcp_server_tools",
+                r#"{"server":"own"}"#,
+                "there is no server \"own\" for this seat; there are: notes, ",
+            ),
             ("activate_tool", "{}", "name is missing"),
             ("activate_tool", r#"{"name":""}"#, "name is blank"),
             ("activate_tool", r#"{"name":["get"]}"#, "name is not a text"),
@@ -189,8 +194,10 @@ async fn an_agent_on_stdio_hears_of_what_it_activated() {
     agent.initialize().await;
     let before = names(&agent.ask("tools/list", json!({})).await);
     assert!(before.iter().any(|name| name == "activate_tool") && !before.iter().any(|name| name == "get"));
-    agent.send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "activate_tool", "arguments": {"name": "get"}}})).await;
+    agent
+        .send(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "activate_tool", "arguments": {"name": "get"}}}))
+        .await;
     let mut heard = [agent.next().await, agent.next().await];
     heard.sort_by_key(|message| message["id"].is_null());
     assert_eq!(heard[0]["result"]["structuredContent"]["outcome"], json!("activated"), "{heard:?}");
@@ -202,7 +209,8 @@ async fn an_agent_on_stdio_hears_of_what_it_activated() {
 
 #[tokio::test]
 async fn where_everything_is_listed_there_is_no_pair() {
-    let bench = bench_with(&format!("{}operators: [ {{ id: founder, token: '${{FOUNDER}}' }} ]\n", crate::bench::CONFIG)).await;
+    let bench =
+        bench_with(&format!("{}operators: [ {{ id: founder, token: '${{FOUNDER}}' }} ]\n", crate::bench::CONFIG)).await;
     for agent in bench.both("release").await {
         assert_eq!(foreign(&agent).await, ["get", "mystery", "odd_name_here", "delete"]);
         for name in PAIR {
@@ -218,7 +226,11 @@ async fn hostile_names_are_never_the_pairs_and_operators_have_no_pair() {
     let bench = company().await;
     for agent in bench.both("release").await {
         let all = agent.list().await;
-        let pair = all["result"]["tools"].as_array().unwrap().iter().filter(|tool| PAIR.contains(&tool["name"].as_str().unwrap()));
+        let pair = all["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|tool| PAIR.contains(&tool["name"].as_str().unwrap()));
         let about: Vec<&Value> = pair.map(|tool| &tool["annotations"]).collect();
         assert_eq!(about, [&json!({"readOnlyHint": true, "idempotentHint": true}), &json!({"idempotentHint": true})]);
         let listed = agent.call("list_mcp_server_tools", r#"{"server":"activate"}"#).await.outcome();

@@ -92,6 +92,7 @@ impl Core {
         }
         self.follow_links();
         self.replace_catalog();
+        self.fixed.own.iter().for_each(|own| own.follow(&config.org));
         self.outlets.org.send_replace(Arc::new(config.org.clone()));
         // Rules and names are looked at again once everything that was started has been listed.
         self.settled = false;
@@ -236,15 +237,6 @@ fn needs_a_restart(before: &Config, now: &Config) -> Vec<&'static str> {
         let tui = &config.tui;
         (tui.theme.clone(), tui.mouse, tui.bell, tui.open_cards, tui.ascii)
     };
-    let seats = |config: &Config| {
-        let seats = config.org.seats.iter();
-        seats
-            .map(|seat| {
-                let token = seat.token.as_ref().map(|token| token.text().to_owned());
-                (seat.handle.clone(), seat.name.clone(), seat.kind, seat.unit.clone(), token)
-            })
-            .collect::<Vec<_>>()
-    };
     let operators = |config: &Config| {
         let operators = config.operators.iter();
         operators
@@ -268,7 +260,6 @@ fn needs_a_restart(before: &Config, now: &Config) -> Vec<&'static str> {
         ("engine.turn_tools", a.turn_tools != b.turn_tools),
         ("engine.native", a.native != b.native),
         ("engine.autopilots", a.autopilots != b.autopilots),
-        ("roles", seats(before) != seats(now)),
         ("operators", operators(before) != operators(now)),
         ("tui", look(before) != look(now) || keys(before) != keys(now)),
     ];

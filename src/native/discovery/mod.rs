@@ -7,10 +7,15 @@
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::active::{Activated, Set};
 use super::request::{Class, Refusal};
+use super::tool::{Ask, Running};
+use crate::engine::first_party::World;
+use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::tool::entry::Origin;
 use crate::tool::{Catalog, Entry, Flag};
@@ -42,6 +47,53 @@ pub(super) struct Reach<'w> {
     pub(super) down: Option<&'w str>,
 }
 
+/// `list_mcp_server_tools`.
+pub(super) fn run_list(ask: Ask) -> Running {
+    Box::pin(async move {
+        let (seat, active) = ask.seat()?;
+        let sight = Sight::of(&seat, &ask.world, active.as_deref());
+        list(&sight, ask.request.need("server")?).map(Value::String)
+    })
+}
+
+/// `activate_tool`.
+pub(super) fn run_activate(ask: Ask) -> Running {
+    Box::pin(async move {
+        let (seat, active) = ask.seat()?;
+        let Some(active) = active else {
+            let message = "the session that this was to be active for is over".to_owned();
+            return Err(Refusal { class: Class::Unavailable, message });
+        };
+        let sight = Sight::of(&seat, &ask.world, Some(&active));
+        let (answer, news) = activate(&sight, ask.request.need("name")?)?;
+        if let (Some((tool_name, iteration)), Caller::Seat { seat: agent, session, .. }) = (news, &ask.caller) {
+            let turn_id = session;
+            tracing::info!(phase = "session", %tool_name, %turn_id, iteration, %agent, "phase.tool_activated");
+        }
+        Ok(answer)
+    })
+}
+
+impl Ask {
+    /// Whose seat asks, and what its session holds.
+    fn seat(&self) -> Result<(SeatHandle, Option<Arc<Set>>), Refusal> {
+        let seat = self.caller.seat().ok_or_else(|| Refusal::forbidden("only a seat's agent has tools to activate"))?;
+        Ok((seat.clone(), self.native.shared().active.of(&self.caller)))
+    }
+}
+
+impl<'w> Sight<'w> {
+    fn of(seat: &'w SeatHandle, world: &'w World, active: Option<&'w Set>) -> Self {
+        let reach = |(server, connection, down): (_, _, Option<&'w Arc<str>>)| Reach {
+            server,
+            connection,
+            down: down.map(AsRef::as_ref),
+        };
+        let servers = world.connections(seat).into_iter().map(reach).collect();
+        Self { seat, catalog: &world.catalog, servers, active }
+    }
+}
+
 /// The tools of one server, as text: one line each, sorted by name, none left out.
 pub(super) fn list(sight: &Sight<'_>, server: &str) -> Result<String, Refusal> {
     let reach = sight.servers.iter().find(|reach| reach.server.as_str() == server);
@@ -70,19 +122,23 @@ pub(super) fn list(sight: &Sight<'_>, server: &str) -> Result<String, Refusal> {
         1 => "1 tool".to_owned(),
         count => format!("{count} tools"),
     };
-    let mut text = match down {
+    let head = match down {
         None => format!("{server}: {count}"),
         Some(down) => format!("{server}: {count}. It is not running now ({down}); calls fail until it does"),
     };
-    for tool in tools {
+    let line = |tool: &Entry| {
         let active = if sight.active.is_none_or(|active| active.holds(tool)) { " (active)" } else { "" };
-        text.push_str(&format!("\n- {}{active}: {}", tool.exposed, one_line(&tool.description)));
-    }
-    Ok(text)
+        format!("- {}{active}: {}", tool.exposed, one_line(&tool.description))
+    };
+    let lines: Vec<String> = std::iter::once(head).chain(tools.into_iter().map(line)).collect();
+    Ok(lines.join("\n"))
 }
 
-/// Makes a tool active for the session. Beside the answer: how many it has by now, where this is news.
-pub(super) fn activate(sight: &Sight<'_>, name: &str) -> Result<(Value, Option<usize>), Refusal> {
+/// What became active, and how many tools have been by now; `None` where nothing did.
+type News = Option<(Arc<str>, usize)>;
+
+/// Makes a tool active for the session.
+pub(super) fn activate(sight: &Sight<'_>, name: &str) -> Result<(Value, News), Refusal> {
     let Some(entry) = sight.catalog.find(Some(sight.seat), name) else { return Err(no_tool(sight, name)) };
     let exposed = &entry.exposed;
     let answer = |outcome: &str, message: String| {
@@ -106,7 +162,7 @@ pub(super) fn activate(sight: &Sight<'_>, name: &str) -> Result<(Value, Option<u
                 None => format!("\"{exposed}\" is active; call it by this name"),
                 Some(down) => format!("\"{exposed}\" is active, but its server is not running now: {down}"),
             };
-            Ok((answer("activated", message), Some(count)))
+            Ok((answer("activated", message), Some((exposed.clone(), count))))
         }
     }
 }

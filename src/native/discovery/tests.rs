@@ -17,7 +17,9 @@ use crate::tool::{Listing, ToolKey};
 fn source(server: &str, seat: Option<&str>, tools: Option<Vec<Value>>) -> Source {
     let listing = tools.map(|tools| {
         let mut listing = Listing::default();
-        tools.iter().for_each(|tool| listing.push(tool));
+        for tool in &tools {
+            listing.push(tool);
+        }
         Arc::new(listing)
     });
     Source {
@@ -116,7 +118,7 @@ impl World {
         list(&self.sight(&SeatHandle::new(seat)), server)
     }
 
-    fn activate(&self, seat: &str, name: &str) -> Result<(Value, Option<usize>), Refusal> {
+    fn activate(&self, seat: &str, name: &str) -> Result<(Value, super::News), Refusal> {
         activate(&self.sight(&SeatHandle::new(seat)), name)
     }
 
