@@ -12,10 +12,12 @@
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `work`, `pages`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
+//! | `reader` | rows as a screen asks for them |
 
 mod company;
 pub mod connector;
 mod pages;
+pub mod reader;
 mod request;
 mod show;
 pub mod table;

@@ -25,7 +25,8 @@ use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
-use crate::native::Native;
+use crate::native::reader::RowReader;
+use crate::native::{Company, Native};
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::names::Names;
@@ -211,6 +212,12 @@ impl Parts {
     /// The company's own tools, where the configuration opens them.
     pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
         Native::open(document.config(), self.store.clone())
+    }
+
+    /// What the screen reads the company's rows with.
+    pub(super) fn reader(&self, document: &Document) -> Arc<RowReader> {
+        let company = Arc::new(Company::of(document.config()));
+        Arc::new(RowReader::new(self.store.clone(), company, self.redactor.clone()))
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should
