@@ -15,6 +15,7 @@
 //! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools, resources and prompts as they are offered |
 //! | [`native`] | the company's own tracker and pages: first-party tools, and the scoped connector |
 //! | [`store`] | what they keep, in SQLite; reading and writing are two types |
+//! | [`rows`] | what a screen asks about all that, and the answers: types only |
 //! | [`tui`] | the screen |
 //! | [`howto`] | lines to paste for connecting an agent: pure, for screen and shell |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |
@@ -54,6 +55,7 @@ pub mod ids;
 pub mod logging;
 pub mod native;
 pub mod org;
+pub mod rows;
 pub mod run;
 pub mod secret;
 pub mod store;
