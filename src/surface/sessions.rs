@@ -18,6 +18,7 @@ use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
 use crate::native::active::{Active, Member, Set};
+use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
 pub(super) const RECORDED_UNKNOWN: u64 = 16;
@@ -27,8 +28,8 @@ const MOST: usize = 1024;
 const MOST_OF_A_SEAT: usize = 512;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
-/// A client without a session that asked nothing for this long is not listed any more.
-const IDLE_CLIENT: Duration = Duration::from_secs(300);
+/// A client without a session that asked nothing for this long is not listed any more; its turn ends with it.
+const IDLE_CLIENT: Duration = turns::GAP;
 
 /// One session.
 #[derive(Debug)]
@@ -50,6 +51,8 @@ pub(super) struct Session {
     pub(super) streams: AtomicU32,
     /// Under progressive discovery: which tools it holds.
     member: Option<Member>,
+    /// Where its turns happen; only agents of seats have any.
+    pub(super) turn: Option<Place>,
     changed: Arc<Notify>,
     since: Timestamp,
     last_seen: Mutex<Timestamp>,
@@ -63,20 +66,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    fn new(seat: &SeatHandle, client: &Client, era: Era, id: Arc<str>, known: &Sessions) -> Self {
-        let (short, shown): (Arc<str>, Arc<str>) = (short(&id).into(), client.shown().into());
-        let member = match era {
-            // Operators hold what is theirs; handles of seats have no colon.
-            _ if seat.as_str().contains(':') => None,
-            Era::Legacy => known.active.session(seat, &short),
-            Era::Modern => known.active.client(seat, &short, &shown),
+    fn new(seat: &SeatHandle, client: &Client, (era, id): (Era, Arc<str>), all: &Sessions) -> Self {
+        let short = short(&id);
+        let shown: Arc<str> = client.shown().into();
+        let bound = if era == Era::Legacy { Bound::Session } else { Bound::Silence };
+        let who = || Who { seat: seat.clone(), session: short.clone(), client: shown.clone() };
+        let member = || match era {
+            Era::Legacy => all.active.session(seat, &short),
+            Era::Modern => all.active.client(seat, &short, &shown),
         };
         Self {
+            turn: seat.is_seat().then(|| all.turns.open(who(), bound)),
+            member: seat.is_seat().then(member).flatten(),
             short,
             id,
             seat: seat.clone(),
-            member,
-            changed: known.changed.clone(),
+            changed: all.changed.clone(),
             client: shown,
             client_name: client.name.trim().into(),
             era,
@@ -137,6 +142,7 @@ impl Session {
     pub(super) fn finish(&self, id: &Id) {
         lock(&self.in_flight).remove(id);
         self.seen();
+        self.changed();
     }
 
     /// The client cancels one of its calls; an id that is not in flight is nobody's.
@@ -160,6 +166,9 @@ impl Session {
             cancel.cancel();
         }
         self.ended.cancel();
+        if let Some(turn) = &self.turn {
+            turn.close();
+        }
     }
 
     fn is_idle(&self, now: Timestamp) -> bool {
@@ -182,14 +191,15 @@ impl Session {
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
+            turn: self.turn.as_ref().and_then(Place::view),
         }
     }
 }
 
 /// All sessions.
-#[derive(Default)]
 pub(super) struct Sessions {
     known: Mutex<Known>,
+    turns: Arc<Turns>,
     active: Arc<Active>,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
@@ -202,15 +212,16 @@ struct Known {
 }
 
 impl Sessions {
-    pub(super) fn new(active: Arc<Active>) -> Self {
-        Self { active, ..Self::default() }
+    /// None yet; their turns and what they hold are among these.
+    pub(super) fn new(turns: Arc<Turns>, active: Arc<Active>) -> Self {
+        Self { known: Mutex::default(), turns, active, changed: Arc::default() }
     }
 
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
     /// and all of them are busy: what waits is never torn down for somebody new, least of all another seat's.
     pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {
+        let session = Arc::new(Session::new(seat, client, (Era::Legacy, self.fresh_id(seat)?), self));
         let mut known = lock(&self.known);
-        let session = Arc::new(Session::new(seat, client, Era::Legacy, known.fresh_id()?, self));
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
         if own().count() >= MOST_OF_A_SEAT {
             let idle = own().filter(|session| !session.is_busy());
@@ -222,6 +233,11 @@ impl Sessions {
         drop(known);
         self.changed.notify_one();
         Some(session)
+    }
+
+    /// An id that nobody can guess, and whose short form no other session of the seat has: its turns and what it holds go by that.
+    fn fresh_id(&self, seat: &SeatHandle) -> Option<Arc<str>> {
+        (0..8).find_map(|_| fresh_id().filter(|id| !self.turns.knows(seat, &short(id))))
     }
 
     /// The seat's session with this id; another seat's is as unknown as one that does not exist.
@@ -243,8 +259,8 @@ impl Sessions {
         if known.modern.len() >= MOST {
             known.modern.retain(|_, session| Arc::strong_count(session) > 1);
         }
-        let id = known.fresh_id().unwrap_or_else(|| "000000".into());
-        let session = Arc::new(Session::new(seat, client, Era::Modern, id, self));
+        let id = self.fresh_id(seat).unwrap_or_else(|| "000000".into());
+        let session = Arc::new(Session::new(seat, client, (Era::Modern, id), self));
         session.member.iter().for_each(Member::seen);
         if known.modern.len() < MOST {
             known.modern.insert(key, session.clone());
@@ -276,6 +292,11 @@ impl Sessions {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
         self.active.sweep();
+        let known = lock(&self.known);
+        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
+        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
+            self.changed.notify_one();
+        }
     }
 
     fn close_where(&self, which: impl Fn(&Session) -> bool) {
@@ -316,20 +337,9 @@ fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec
     !goes
 }
 
-impl Known {
-    /// An id whose short form is nobody else's: that is what a call's caller is told apart by.
-    fn fresh_id(&self) -> Option<Arc<str>> {
-        let is_free = |id: &Arc<str>| {
-            let short = short(id);
-            !self.legacy.values().chain(self.modern.values()).any(|session| *session.short == *short)
-        };
-        std::iter::repeat_with(fresh_id).take(16).flatten().find(is_free)
-    }
-}
-
-/// What people see of an id.
-fn short(id: &str) -> String {
-    id.chars().take(6).collect()
+/// A session's id for people.
+fn short(id: &str) -> Arc<str> {
+    id.chars().take(6).collect::<String>().into()
 }
 
 /// 128 random bits in hexadecimal digits: an id that nobody can guess.
