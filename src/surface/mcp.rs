@@ -157,7 +157,7 @@ impl Call<'_> {
             "protocolVersion": negotiate(&params.protocol_version),
             "capabilities": self.party.capabilities(Era::Legacy),
             "serverInfo": self.party.server_info(),
-            "instructions": self.party.instructions(),
+            "instructions": self.shared.with_servers(self.party, self.party.instructions()),
         });
         let mut reply = reply::json(StatusCode::OK, envelope::result(id, &[json_text(&result).as_bytes()]));
         // Hexadecimal digits can stand in a header.
@@ -194,7 +194,7 @@ impl Call<'_> {
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
                     "capabilities": self.party.capabilities(Era::Modern),
-                    "instructions": self.party.instructions(),
+                    "instructions": self.shared.with_servers(self.party, self.party.instructions()),
                     "ttlMs": 0,
                     "cacheScope": "private",
                     "_meta": {"io.modelcontextprotocol/serverInfo": self.party.server_info()},

@@ -8,9 +8,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use tokio::sync::watch;
 
 use super::Shared;
+use super::party::Party;
 use super::tokens::{Followed, TokenError};
 use crate::engine::handle::SurfaceNews;
-use crate::engine::snapshot::LogLevel;
+use crate::engine::snapshot::{LogLevel, ServerView};
 use crate::ids::SeatHandle;
 use crate::org::{Org, Seat};
 
@@ -74,6 +75,30 @@ pub(super) async fn follow(shared: Arc<Shared>, mut orgs: watch::Receiver<Arc<Or
 }
 
 impl Shared {
+    /// What a model is told, and under progressive discovery which servers it can look into: their names and nothing
+    /// of their tools.
+    pub(super) fn with_servers(&self, party: &Party, instructions: impl Into<String>) -> String {
+        let mut text = instructions.into();
+        let Some(seat) = party.as_seat().filter(|_| self.sessions.is_progressive()) else { return text };
+        let snapshot = self.handle.snapshot();
+        let theirs = |server: &&Arc<ServerView>| server.seat.as_ref().is_none_or(|holder| *holder == seat.handle);
+        let names: Vec<&str> = snapshot.servers.iter().filter(theirs).map(|server| server.server.as_str()).collect();
+        text.push_str(" Tools of servers are not in your list before you activate them. ");
+        match names.as_slice() {
+            [] => text.push_str("This seat has no servers now."),
+            names => {
+                let servers =
+                    "list_mcp_server_tools says what a server has, activate_tool makes a tool callable. Servers:";
+                text.push_str(servers);
+                for name in names {
+                    text.push_str("\n- ");
+                    text.push_str(name);
+                }
+            }
+        }
+        text
+    }
+
     pub(super) fn tell_problems(&self, problems: Vec<TokenError>) {
         for problem in problems {
             let text = format!("{problem}; nobody gets in as it");

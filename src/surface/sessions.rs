@@ -217,6 +217,11 @@ impl Sessions {
         Self { known: Mutex::default(), turns, active, changed: Arc::default() }
     }
 
+    /// Whether they begin with less than everything.
+    pub(super) fn is_progressive(&self) -> bool {
+        self.active.is_progressive()
+    }
+
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
     /// and all of them are busy: what waits is never torn down for somebody new, least of all another seat's.
     pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {

@@ -81,6 +81,23 @@ async fn a_session_begins_with_our_tools_and_the_pair_and_adds_what_it_activates
 }
 
 #[tokio::test]
+async fn agents_are_told_the_names_of_their_servers_and_nothing_of_their_tools() {
+    let bench = company().await;
+    for (seat, expected) in [
+        ("release", "Servers:\n- notes\n- own\n- activate\n- list_mcp_server"),
+        ("review", "Servers:\n- notes\n- activate\n- list_mcp_server"),
+    ] {
+        let opened = bench.agent(seat, Some(String::new())).initialize(crate::bench::LEGACY).await.message();
+        let discovered = bench.modern(seat).request("server/discover", json!({})).await.message();
+        for told in [opened, discovered] {
+            let told = told["result"]["instructions"].as_str().unwrap();
+            assert!(told.ends_with(expected) && told.contains("list_mcp_server_tools"), "{told}");
+        }
+    }
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn what_is_not_active_is_refused_with_the_next_step_and_what_is_not_there_is_unknown() {
     let bench = company().await;
     for agent in bench.both("review").await {
