@@ -155,6 +155,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         doors: Doors::default(),
         warned: HashSet::new(),
         lacking: HashSet::new(),
+        gone: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewlet_tui::config::model::{Config, Source};
+use crewlet_tui::engine::command::Command;
 use crewlet_tui::engine::handle::Reload;
 use crewlet_tui::engine::snapshot::{CallPhase, LogLevel};
 use crewlet_tui::surface::tokens;
@@ -64,7 +65,8 @@ async fn a_role_that_is_added_has_its_path_its_token_and_its_tools_at_once() {
     assert_eq!(other.list_status().await, StatusCode::UNAUTHORIZED);
     assert_eq!(count(&stays.list().await), 4, "nobody else notices");
     let told = bench.until(|snapshot| !snapshot.notices.is_empty()).await;
-    assert!(told.notices.iter().all(|notice| !notice.text.contains("next start")), "{:?}", told.notices);
+    let texts: Vec<_> = told.notices.iter().map(|notice| notice.text.as_ref()).collect();
+    assert_eq!(texts, ["config.yaml: new seats: newcomer"]);
     bench.stop().await;
 }
 
@@ -88,6 +90,20 @@ async fn a_role_that_is_removed_has_no_path_and_its_sessions_end() {
     }
     assert_eq!(agent.list_status().await, StatusCode::UNAUTHORIZED);
     assert_eq!(bench.server.ledger(), []);
+    save(&mut bench, &with_newcomer(), "newcomer", StatusCode::BAD_REQUEST).await;
+    assert_eq!(bench.legacy("newcomer").await.call("get", "{}").await.outcome(), "ok: ok", "nothing of it is left");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_seat_that_a_person_stopped_stays_so_when_its_role_comes_back() {
+    let mut bench = bench_with(&with_newcomer()).await;
+    bench.handle.send(Command::StopSeat("newcomer".into())).unwrap();
+    bench.until(|snapshot| !snapshot.stopped_seats.is_empty()).await;
+    save(&mut bench, CONFIG, "newcomer", StatusCode::UNAUTHORIZED).await;
+    save(&mut bench, &with_newcomer(), "newcomer", StatusCode::BAD_REQUEST).await;
+    let refused = bench.legacy("newcomer").await.call("get", "{}").await.outcome();
+    assert!(refused.contains("was stopped by person:ada"), "{refused}");
     bench.stop().await;
 }
 

@@ -137,6 +137,8 @@ pub(super) struct Core {
     pub(super) warned: HashSet<Warning>,
     /// Seats that were told to have none of their own tools.
     pub(super) lacking: HashSet<SeatHandle>,
+    /// Seats that are stopped because the configuration has them no more.
+    pub(super) gone: HashSet<SeatHandle>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
     pub(super) eras: Eras,

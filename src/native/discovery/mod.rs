@@ -142,10 +142,8 @@ pub(super) fn activate(sight: &Sight<'_>, name: &str) -> Result<(Value, News), R
     let Some(entry) = sight.catalog.find(Some(sight.seat), name) else { return Err(no_tool(sight, name)) };
     let exposed = &entry.exposed;
     let answer = |outcome: &str, message: String| {
-        let tool = json!({
-            "name": &**exposed, "description": &*entry.description, "inputSchema": schema(entry),
-            "annotations": entry.hints.effective.to_wire(),
-        });
+        // Without hints: the list has them, and what is not said there is not said here.
+        let tool = json!({"name": &**exposed, "description": &*entry.description, "inputSchema": schema(entry)});
         json!({"outcome": outcome, "message": message, "tool": tool})
     };
     let activated = sight.active.map_or(Activated::Already, |active| active.activate(entry, sight.catalog));
@@ -209,7 +207,7 @@ fn no_tool(sight: &Sight<'_>, asked: &str) -> Refusal {
     }
     let next = match sight.servers.as_slice() {
         [] => "this seat has no servers".to_owned(),
-        _ => format!("list_mcp_server_tools says what a server has; there are: {}", names(sight)),
+        _ => format!("list_mcp_server_tools says what a server has; your servers: {}", names(sight)),
     };
     Refusal { class: Class::NotFound, message: format!("there is no tool \"{shown}\"; {next}") }
 }

@@ -230,7 +230,7 @@ fn activating_says_what_became_of_it() {
             "ada",
             "nope",
             Class::NotFound,
-            "there is no tool \"nope\"; list_mcp_server_tools says what a server has; there are: notes",
+            "there is no tool \"nope\"; list_mcp_server_tools says what a server has; your servers: notes",
         ),
         ("ada", "a\nb", Class::NotFound, "there is no tool \"a\\nb\""),
         ("eve", "nope", Class::NotFound, "there is no tool \"nope\"; this seat has no servers"),
