@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::engine::snapshot::Snapshot;
+use crate::rows::{Answer, Ask};
 use crate::tui::Draw;
 use crate::tui::frames::Motion;
 use crate::tui::intent::{Effect, Intent, Target};
@@ -235,6 +236,22 @@ impl Panes {
             View::Log => self.log.hunting(),
             _ => false,
         }
+    }
+
+    /// What the view in front wants to know of the company's rows. The same questions as before are not asked again
+    /// until something changes.
+    pub const fn wants(&self) -> Vec<Ask> {
+        match self.view {
+            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Seats => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Hands an answer to the pane that asked. One that is late for its question is for nobody.
+    #[expect(clippy::unused_self, reason = "no pane asks yet: the first ones that do are in the next change")]
+    pub fn take(&mut self, answer: Answer) {
+        drop(answer);
     }
 
     /// Draws the view in front.
