@@ -17,11 +17,11 @@ use crate::turns::{Begun, Judged};
 pub(super) const CLAIMS: &[&str] = &[Claim::ALL[0].1, Claim::ALL[1].1, Claim::ALL[2].1];
 
 pub(super) fn begin(ask: Ask) -> Running {
-    Box::pin(std::future::ready(begun(&ask)))
+    Box::pin(async move { begun(&ask) })
 }
 
 pub(super) fn end(ask: Ask) -> Running {
-    Box::pin(std::future::ready(ended(&ask)))
+    Box::pin(async move { ended(&ask) })
 }
 
 fn begun(ask: &Ask) -> Outcome {

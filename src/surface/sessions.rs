@@ -278,9 +278,10 @@ impl Sessions {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
         let known = lock(&self.known);
-        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
-        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
-            self.changed.notify_one();
+        for turn in known.modern.values().filter_map(|session| session.turn.as_ref()) {
+            if turn.sweep() {
+                self.changed.notify_one();
+            }
         }
     }
 
