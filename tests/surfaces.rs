@@ -45,3 +45,5 @@ mod scripted;
 mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;
+#[path = "surfaces/turns.rs"]
+mod turns;

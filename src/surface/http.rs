@@ -152,8 +152,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
         (Route::Tool(..), _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "POST\n"),
         (Route::Metrics, &Method::GET) => {
             let snapshot = shared.handle.snapshot();
-            let text =
-                shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count(), shared.tasks.count());
+            let text = shared.metrics.render(&snapshot, &shared.sessions, shared.parked.count(), shared.tasks.count());
             reply::text(StatusCode::OK, text)
         }
         (Route::Tools(_) | Route::Metrics, _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "GET\n"),

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::sessions::Sessions;
 use crate::engine::snapshot::Snapshot;
 
 /// What the surfaces count.
@@ -19,8 +20,8 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// All figures; `sessions`, `parked` and `tasks` are counted by their owners.
-    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize, tasks: usize) -> String {
+    /// All figures; `parked` and `tasks` are counted by their owners.
+    pub(super) fn render(&self, snapshot: &Snapshot, sessions: &Sessions, parked: usize, tasks: usize) -> String {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let ready = snapshot.servers.iter().filter(|server| server.status.is_ready()).count();
         let server_calls: u64 = snapshot.servers.iter().map(|server| server.calls).sum();
@@ -35,7 +36,8 @@ impl Metrics {
             ("tool_arguments_refused_total", "counter", "calls refused for their arguments", of(&self.refused)),
             ("tool_unknown_total", "counter", "calls of names that the seat does not have", of(&self.unknown_tools)),
             ("server_calls_total", "counter", "calls that were sent to servers", server_calls),
-            ("sessions", "gauge", "agents that use the surfaces", gauge(sessions)),
+            ("sessions", "gauge", "agents that use the surfaces", gauge(sessions.count())),
+            ("turns_lost_total", "counter", "ended turns that nobody wrote down in time", sessions.turns.ends().lost()),
             ("approvals_waiting", "gauge", "calls that wait for a person", gauge(snapshot.approvals.len())),
             ("calls_parked", "gauge", "calls whose caller left while a person is asked", gauge(parked)),
             ("tasks", "gauge", "calls that their clients follow as tasks, finished ones included", gauge(tasks)),
