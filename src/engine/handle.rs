@@ -12,6 +12,7 @@ use super::command::Command;
 pub use super::connection::progress::Progress;
 use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
+use super::workers::Workers;
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
 use crate::tool::output::CallOutput;
@@ -112,6 +113,8 @@ pub enum SurfaceNews {
     NotListening(Arc<str>),
     /// The agents that use the surfaces now, oldest first.
     Sessions(Vec<Arc<SessionView>>),
+    /// Workers came or went.
+    Workers,
     /// A request was turned away at the door: why, for the audit.
     TurnedAway(&'static str),
     /// Something a person should be told.
@@ -129,6 +132,7 @@ pub struct Handle {
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
     pub(super) library: Library,
+    pub(super) workers: Workers,
 }
 
 impl Handle {
@@ -195,6 +199,11 @@ impl Handle {
     /// What servers offer to be read.
     pub fn library(&self) -> &Library {
         &self.library
+    }
+
+    /// The workers under seats.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// The approval settings as calls see them.

@@ -23,6 +23,7 @@ use crate::engine::snapshot::LogLevel;
 use crate::engine::start::{self, Eras, Kept, Only, Options};
 use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
+use crate::engine::workers::Workers;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
 use crate::native::Native;
@@ -96,6 +97,8 @@ pub(super) struct Parts {
     /// Not opened before it is used.
     pub(super) store: Store,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
+    /// Workers under seats.
+    pub(super) workers: Workers,
 }
 
 /// Where the state folder of this configuration is.
@@ -140,7 +143,7 @@ impl Parts {
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
         let store = Store::new(state.path());
-        Ok(Self { state, redactor, logging, audit, store, first_notices })
+        Ok(Self { state, redactor, logging, audit, store, first_notices, workers: Workers::default() })
     }
 
     /// Starts the engine on these parts.
@@ -186,6 +189,7 @@ impl Parts {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
             },
+            workers: self.workers.clone(),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),

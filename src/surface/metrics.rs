@@ -18,9 +18,19 @@ pub(super) struct Metrics {
     pub(super) unknown_tools: AtomicU64,
 }
 
+/// What there is now, counted by its owners.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) sessions: usize,
+    pub(super) parked: usize,
+    pub(super) tasks: usize,
+    pub(super) workers: usize,
+}
+
 impl Metrics {
-    /// All figures; `sessions`, `parked` and `tasks` are counted by their owners.
-    pub(super) fn render(&self, snapshot: &Snapshot, sessions: usize, parked: usize, tasks: usize) -> String {
+    /// All figures.
+    pub(super) fn render(&self, snapshot: &Snapshot, counted: Counted) -> String {
+        let Counted { sessions, parked, tasks, workers } = counted;
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let ready = snapshot.servers.iter().filter(|server| server.status.is_ready()).count();
         let server_calls: u64 = snapshot.servers.iter().map(|server| server.calls).sum();
@@ -39,6 +49,7 @@ impl Metrics {
             ("approvals_waiting", "gauge", "calls that wait for a person", gauge(snapshot.approvals.len())),
             ("calls_parked", "gauge", "calls whose caller left while a person is asked", gauge(parked)),
             ("tasks", "gauge", "calls that their clients follow as tasks, finished ones included", gauge(tasks)),
+            ("workers", "gauge", "workers under seats that may still come in", gauge(workers)),
             ("servers", "gauge", "connections", gauge(snapshot.servers.len())),
             ("servers_ready", "gauge", "connections that are up", gauge(ready)),
             ("tools", "gauge", "tools in the catalogue", gauge(snapshot.catalog.entries().len())),

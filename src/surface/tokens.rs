@@ -16,7 +16,7 @@ use crate::config::expand::{Environment, Template};
 use crate::engine::state_dir::StateDir;
 use crate::ids::SeatHandle;
 use crate::org::{Org, Seat};
-use crate::secret::{Redactor, Secret};
+use crate::secret::{Redactor, Secret, fresh_token};
 use crate::tool::Digest;
 
 const FILE: &str = "tokens.json";
@@ -80,9 +80,9 @@ pub fn rotate(state: &StateDir, seat: &Seat) -> Result<Secret, TokenError> {
     }
     let mut kept = read(state)?;
     let token = fresh()?;
-    kept.seats.insert(seat.handle.to_string(), token.clone());
+    kept.seats.insert(seat.handle.to_string(), token.expose().to_owned());
     write(state, &kept)?;
-    Ok(Secret::new(token))
+    Ok(token)
 }
 
 /// The listener's view of all tokens.
@@ -128,7 +128,7 @@ impl Tokens {
             }
             ours.push(seat.handle.clone());
             if !kept.seats.contains_key(seat.handle.as_str()) {
-                kept.seats.insert(seat.handle.to_string(), fresh()?);
+                kept.seats.insert(seat.handle.to_string(), fresh()?.expose().to_owned());
                 changed = true;
             }
         }
@@ -214,11 +214,8 @@ fn digest(token: &str) -> Digest {
     Digest::of(token.as_bytes())
 }
 
-/// 256 random bits in hexadecimal digits, behind a word that secret scanners can be taught.
-fn fresh() -> Result<String, TokenError> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|_| TokenError::NoRandom)?;
-    Ok(format!("crewlet_{}", Digest(bytes)))
+fn fresh() -> Result<Secret, TokenError> {
+    fresh_token().ok_or(TokenError::NoRandom)
 }
 
 fn read(state: &StateDir) -> Result<Kept, TokenError> {

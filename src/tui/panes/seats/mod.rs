@@ -16,7 +16,7 @@ use ratatui::layout::Rect;
 
 use super::sessions::stopped;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
-use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, Snapshot, UnitView};
+use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, SessionView, Snapshot, UnitView};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
 use crate::tui::Draw;
@@ -255,6 +255,11 @@ fn connections<'s>(seat: &SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<I
     snapshot.servers.iter().filter(of_seat).map(AsRef::as_ref)
 }
 
+/// The sessions that drive a seat themselves; its workers' are none of them.
+fn drivers<'s>(seat: &'s SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<SessionView>> {
+    snapshot.sessions.iter().filter(move |session| session.seat == *seat && session.worker.is_none())
+}
+
 /// How many questions of a seat wait for a person.
 fn waiting(seat: &SeatHandle, snapshot: &Snapshot) -> usize {
     snapshot.approvals.iter().filter(|question| question.caller.seat() == Some(seat)).count()
@@ -269,7 +274,7 @@ fn now(seat: &SeatView, snapshot: &Snapshot) -> Span {
         0 => {}
         waiting => return Span::new(Role::Alert, &format!("⚑{waiting} waits")),
     }
-    match snapshot.sessions.iter().filter(|session| session.seat == seat.handle).count() {
+    match drivers(&seat.handle, snapshot).count() {
         0 => Span::new(Role::Dim, "–"),
         1 => Span::new(Role::Ready, "connected"),
         more => Span::new(Role::Ready, &format!("{more} agents")),
