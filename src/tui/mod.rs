@@ -7,7 +7,7 @@
 //! | [`ui`] | the screen's state; what a message changes; the picture |
 //! | [`terminal`] | modes and bytes: the only writer to stdout |
 //! | [`keymap`] | the one table of keys |
-//! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
+//! | [`card`], [`form`], [`editor`], [`workers`] | the layers above the panes: a call to decide, a server's question, a call to make, a seat's workers |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
 mod asking;
@@ -27,6 +27,7 @@ pub mod terminal;
 pub mod theme;
 pub mod ui;
 pub mod widgets;
+pub mod workers;
 
 pub use event_loop::{Exit, Options, TuiError, run};
 

@@ -110,6 +110,12 @@ impl Ui {
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
             Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
             Msg::Copied(copied) => vec![said_of(copied)],
+            Msg::Revealed(worker, token) => {
+                if let Some(workers) = &mut self.modals.workers {
+                    workers.reveal(&worker, token);
+                }
+                Vec::new()
+            }
             Msg::Resumed => {
                 self.modals.interrupt(moment.at);
                 vec![Effect::Repaint, Effect::DropInput]
@@ -295,6 +301,13 @@ impl Ui {
                 self.modals.confirm = None;
             }
             return if let Some(Answer::Yes(effect)) = answer { vec![effect] } else { Vec::new() };
+        }
+        if let Some(workers) = &mut self.modals.workers {
+            let outcome = workers.key(intent, key, snapshot);
+            if outcome.close {
+                self.modals.workers = None;
+            }
+            return outcome.effects;
         }
         if self.modals.form.is_some() {
             return self.form_key(intent, key, snapshot, moment.at);

@@ -93,6 +93,13 @@ fn present(seat: &SeatView, (snapshot, zone): (&Snapshot, &TimeZone), facts: &mu
     if label == "sessions" {
         facts.add(label, &[dim("no agent is connected")]);
     }
+    let mut label = "workers";
+    for worker in snapshot.workers.iter().filter(|worker| worker.seat == seat.handle) {
+        let until = worker.ends.time_of_day(zone, Precision::Minutes);
+        let tools = plural(worker.tools.len(), "tool");
+        facts.add(label, &[text(worker.id.as_str()), dim(&format!("  until {until}, {tools}"))]);
+        label = "";
+    }
     let waiting = waiting(&seat.handle, snapshot);
     if waiting > 0 {
         let words = format!(" {} ", plural(waiting, "call"));

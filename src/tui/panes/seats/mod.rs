@@ -105,7 +105,12 @@ impl SeatsPane {
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         let mut effects = Vec::new();
         match intent {
-            Intent::StopSeat | Intent::ReleaseSeat | Intent::ShowTools | Intent::ShowWorkerTools => {
+            Intent::StopSeat
+            | Intent::ReleaseSeat
+            | Intent::ShowTools
+            | Intent::ShowWorkerTools
+            | Intent::Workers
+            | Intent::MakeWorker => {
                 effects.extend(self.act(intent, snapshot));
             }
             _ if switches(intent) => self.focus = self.focus.other(),
@@ -144,6 +149,8 @@ impl SeatsPane {
         Some(match intent {
             Intent::ShowTools => Effect::Show(Target::ToolsOfSeat(seat.handle.clone())),
             Intent::ShowWorkerTools => Effect::Show(Target::ToolsOfWorker(seat.handle.clone())),
+            Intent::Workers => Effect::OpenWorkers(seat.handle.clone()),
+            Intent::MakeWorker => Effect::OrderWorker(seat.handle.clone()),
             intent => Question::about_seat(intent, &seat.handle, snapshot),
         })
     }
