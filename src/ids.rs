@@ -78,6 +78,11 @@ name_type! {
     CallId
 }
 
+name_type! {
+    /// One turn of an agent, begun to ended; unique across runs.
+    TurnId
+}
+
 impl ServerName {
     /// What brings the program's own tools; no server of a configuration can be called so.
     pub fn ours() -> Self {
@@ -99,6 +104,11 @@ impl ConnectionName {
     pub fn operators() -> Self {
         Self("crewlet (operators)".into())
     }
+
+    /// What carries the program's own tools that seats alone are offered: they act for the seat that calls them.
+    pub fn agents() -> Self {
+        Self("crewlet (agents)".into())
+    }
 }
 
 impl SeatHandle {
@@ -106,6 +116,11 @@ impl SeatHandle {
     /// of seats hold no colon.
     pub fn of_operator(id: &str) -> Self {
         Self(format!("operator:{id}").into())
+    }
+
+    /// False where this stands for somebody who has no seat.
+    pub fn is_seat(&self) -> bool {
+        !self.0.contains([':', '/'])
     }
 
     /// The operator's id, where this stands for one.
@@ -133,6 +148,13 @@ impl CallId {
     }
 }
 
+impl TurnId {
+    /// A fresh identifier: the same after a `t`.
+    pub fn fresh() -> Self {
+        Self(random('t', 10))
+    }
+}
+
 impl WorkerId {
     /// A fresh identifier: `w` and eight characters of Crockford's base 32, 40 random bits. Nobody gets in by it
     /// alone.
@@ -145,7 +167,7 @@ impl WorkerId {
 fn random(first: char, characters: usize) -> Arc<str> {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bits = [0_u8; 8];
-    // Without the system's generator the clock still tells calls of one run apart.
+    // Without the system's generator the clock still tells those of one run apart.
     if getrandom::fill(&mut bits).is_err() {
         bits = crate::clock::Timestamp::now().millis().to_le_bytes();
     }

@@ -23,10 +23,10 @@ use crate::engine::snapshot::LogLevel;
 use crate::engine::start::{self, Eras, Kept, Only, Options};
 use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
-use crate::engine::workers::Workers;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
 use crate::native::Native;
+use crate::native::reader::RowReader;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::names::Names;
@@ -94,11 +94,9 @@ pub(super) struct Parts {
     pub(super) redactor: Redactor,
     pub(super) logging: Logging,
     pub(super) audit: Audit,
-    /// Not opened before it is used.
-    pub(super) store: Store,
+    /// The program's own tools, over the store, which is not opened before it is used.
+    pub(super) native: Arc<Native>,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
-    /// Workers under seats.
-    pub(super) workers: Workers,
 }
 
 /// Where the state folder of this configuration is.
@@ -142,8 +140,8 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        let store = Store::new(state.path());
-        Ok(Self { state, redactor, logging, audit, store, first_notices, workers: Workers::default() })
+        let native = Native::open(document.config(), Store::new(state.path()));
+        Ok(Self { state, redactor, logging, audit, native, first_notices })
     }
 
     /// Starts the engine on these parts.
@@ -181,15 +179,12 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
-            tools: self
-                .native(document)
-                .filter(|_| only.as_ref().is_none_or(has_ours))
-                .map(|native| native as Arc<dyn FirstParty>),
+            tools: only.as_ref().is_none_or(has_ours).then(|| self.native.clone() as Arc<dyn FirstParty>),
             prompts: PromptNames {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
             },
-            workers: self.workers.clone(),
+            workers: self.native.shared().workers.clone(),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),
@@ -212,9 +207,9 @@ impl Parts {
         start::start(document.config(), options)
     }
 
-    /// The company's own tools, where the configuration opens them.
-    pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
-        Native::open(document.config(), self.store.clone())
+    /// What the screen reads the company's rows with.
+    pub(super) fn reader(&self) -> Arc<RowReader> {
+        Arc::new(self.native.reader(self.redactor.clone()))
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should

@@ -18,7 +18,7 @@ use super::sessions::Session;
 use crate::engine::handle::SurfaceNews;
 use crate::engine::status::Era;
 use crate::engine::workers::Worker;
-use crate::ids::{ServerName, WorkerId};
+use crate::ids::{ConnectionName, WorkerId};
 use crate::tool::ToolKey;
 use crate::tool::output::CallOutput;
 
@@ -74,7 +74,7 @@ pub(super) fn with_token<'o>(
     session: &Session,
     output: &'o CallOutput,
 ) -> Cow<'o, CallOutput> {
-    let ours = tool.connection.as_str() == ServerName::OURS && &*tool.raw_name == DELEGATE;
+    let ours = tool.connection == ConnectionName::agents() && &*tool.raw_name == DELEGATE;
     let made = output.structured.as_ref().filter(|_| ours && !output.is_error);
     let Some(id) = made.and_then(|made| made.get("id")).and_then(Value::as_str) else { return Cow::Borrowed(output) };
     let parent = (session.era == Era::Legacy).then(|| session.ended.clone());

@@ -12,7 +12,7 @@ use crewlet_tui::surface::tokens;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::bench::{Agent, Bench, LEGACY, bench, read_until, tools};
+use crate::bench::{Agent, Bench, CONFIG, LEGACY, bench, bench_with, read_until, tools};
 use crate::scripted::Reaction;
 
 /// A worker of a seat, made by the person, with the token that only they were given.
@@ -291,5 +291,164 @@ async fn a_workers_results_are_its_own_to_pick_up() {
     assert_eq!(one.call("get", "{}").await.outcome(), "ok: mine");
     let (_, bystander) = worker(&bench, "release", &[]).await;
     assert_eq!(names(&bystander.list().await), [""; 0], "nothing is inherited");
+    bench.stop().await;
+}
+
+/// A company whose agents have the program's own tools.
+async fn company() -> Bench {
+    bench_with(&format!("{CONFIG}operators: [ {{ id: founder, token: '${{FOUNDER}}' }} ]\n")).await
+}
+
+/// What `delegate` answers, with the worker that it is about.
+async fn delegated(parent: &Agent, arguments: Value) -> (Value, Agent) {
+    let result = parent.call("delegate", &arguments.to_string()).await.message()["result"].clone();
+    assert_eq!(result["isError"], json!(false), "{result}");
+    let made = result["structuredContent"].clone();
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((text, result["content"].as_array().unwrap().len()), (made.clone(), 1), "the text says the same");
+    let (url, token) = (made["url"].as_str().unwrap().to_owned(), made["token"].as_str().unwrap().to_owned());
+    (made, Agent { url, token, session: None, ..parent.clone() })
+}
+
+#[tokio::test]
+async fn an_agent_makes_a_worker_and_alone_hears_its_token() {
+    let bench = company().await;
+    for parent in bench.both("release").await {
+        let listed = parent.list().await;
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        let delegate = tools.iter().find(|tool| tool["name"] == json!("delegate")).expect("listed");
+        assert_eq!(delegate["annotations"], json!({"openWorldHint": true}));
+        let wanted = json!({
+            "task": "find the stale ones", "minutes": 7,
+            "tools": ["get", "get", "get_work_item", "create_work_item", "delegate", "delete", "nothing", "notes/mystery"],
+        });
+        let (made, worker) = delegated(&parent, wanted).await;
+        let members: Vec<&String> = made.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["id", "url", "token", "expires_at", "tools", "rejected"]);
+        assert_eq!(made["tools"], json!(["get", "get_work_item", "mystery"]));
+        let rejected: Vec<(&str, &str)> = made["rejected"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| (one["tool"].as_str().unwrap(), one["reason"].as_str().unwrap().split(':').next().unwrap()))
+            .collect();
+        assert_eq!(
+            rejected,
+            [
+                ("create_work_item", "writes to a shared surface"),
+                ("delegate", "denied by name"),
+                ("delete", "writes to a shared surface"),
+                ("nothing", "unknown"),
+            ]
+        );
+        assert!(worker.token.starts_with("crewlet_") && worker.token.len() == 72);
+        assert!(!worker.url.contains(&worker.token));
+        for worker in both(&worker).await {
+            let mut listed = names(&worker.list().await);
+            listed.sort();
+            assert_eq!(listed, ["get", "get_work_item", "mystery"]);
+            assert_eq!(worker.call("get", "{}").await.outcome(), "ok: ok");
+            assert_eq!(
+                worker.call("delegate", r#"{"task":"x","tools":[]}"#).await.message()["error"]["code"],
+                json!(-32602)
+            );
+        }
+        let view = bench.handle.workers().views().pop().unwrap();
+        assert_eq!(view.ends.since(view.since), Duration::from_secs(7 * 60));
+        assert!(view.by.contains("agent") && &*view.task == "find the stale ones");
+        // Nobody else hears it: not the screen, not the trail, not a second caller.
+        let snapshot =
+            bench.until(|s| s.calls.iter().any(|call| &*call.name == "delegate" && call.result.is_some())).await;
+        assert!(!format!("{snapshot:?}").contains(&worker.token));
+        let shown = snapshot.calls.iter().rev().find(|call| &*call.name == "delegate").unwrap();
+        assert!(shown.result.as_ref().unwrap().text.contains("\"token\":null"), "{shown:?}");
+        assert!(!format!("{:?}", bench.trail.records()).contains(&worker.token));
+        assert_eq!(bench.handle.workers().claim(&view.id, None), None);
+    }
+    // What a worker says of its token does not leave the program either.
+    let (_, worker) = delegated(&bench.modern("release"), json!({"task": "x", "tools": ["get"]})).await;
+    bench.server.react([Reaction::Result(json!({"content": [{"type": "text", "text": worker.token}]}))]);
+    assert_eq!(worker.call("get", &json!({"id": worker.token}).to_string()).await.outcome(), "ok: [REDACTED:secret]");
+    assert!(!format!("{:?}", bench.trail.records()).contains(&worker.token));
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn what_delegate_is_asked_for_is_bounded() {
+    let bench = company().await;
+    let parent = bench.modern("release");
+    for (wrong, why) in [
+        (json!({"tools": ["get"]}), "task is missing"),
+        (json!({"task": " ", "tools": ["get"]}), "task"),
+        (json!({"task": "x".repeat(4_001), "tools": ["get"]}), "4000"),
+        (json!({"task": "x"}), "tools is missing"),
+        (json!({"task": "x", "tools": "get"}), "tools"),
+        (json!({"task": "x", "tools": vec!["get"; 65]}), "64"),
+        (json!({"task": "x", "tools": ["y".repeat(65)]}), "64"),
+        (json!({"task": "x", "tools": [], "minutes": 0}), "1 to 60"),
+        (json!({"task": "x", "tools": [], "minutes": 61}), "1 to 60"),
+        (json!({"task": "x", "tools": [], "minutes": "5"}), "1 to 60"),
+        (json!({"task": "x", "tools": [], "seat": "review"}), "takes no \"seat\""),
+    ] {
+        let said = parent.call("delegate", &wrong.to_string()).await.outcome();
+        assert!(said.starts_with("error: invalid") && said.contains(why), "{why}: {said}");
+    }
+    assert_eq!(bench.handle.workers().count(), 0);
+    let (made, _) = delegated(&parent, json!({"task": "nothing at all", "tools": []})).await;
+    assert_eq!((&made["tools"], &made["rejected"]), (&json!([]), &json!([])));
+    for _ in 1..8 {
+        delegated(&parent, json!({"task": "x", "tools": ["get"]})).await;
+    }
+    let full = parent.call("delegate", r#"{"task":"x","tools":["get"]}"#).await.outcome();
+    assert!(full.starts_with("error: conflict: this seat has 8 workers"), "{full}");
+    delegated(&bench.modern("review"), json!({"task": "x", "tools": ["get"]})).await;
+    // It is the agents' alone.
+    let founder = bench.operator("founder", "/operator/mcp", false).await;
+    assert!(!names(&founder.list().await).contains(&"delegate".to_owned()));
+    assert_eq!(founder.call("delegate", r#"{"task":"x","tools":[]}"#).await.message()["error"]["code"], json!(-32602));
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn a_worker_outlives_single_requests_but_not_the_session_that_made_it() {
+    let bench = company().await;
+    let [session, stateless] = bench.both("release").await;
+    let (_, bound) = delegated(&session, json!({"task": "x", "tools": ["get", "mystery"]})).await;
+    let (_, free) = delegated(&stateless, json!({"task": "x", "tools": ["get"]})).await;
+    let call = bound.start_call("mystery", "{}");
+    bench.question().await;
+    let id = session.session.clone().unwrap();
+    assert_eq!(session.with(Method::DELETE, &[("mcp-session-id", &id)]).await.status, StatusCode::OK);
+    assert!(is_locked_out(&bound).await && !is_locked_out(&free).await);
+    bench.until(|s| s.approvals.is_empty() && s.workers.len() == 1).await;
+    assert_eq!(bench.decisions(), [Decision::Withdrawn]);
+    drop(call);
+    tokens::rotate(&bench.state, bench.config.org.seat(&"release".into()).unwrap()).unwrap();
+    assert!(is_locked_out(&free).await, "what the old token brought in is out");
+    bench.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_a_person_had_to_allow_carries_the_token_too() {
+    let rules = "engine: { approvals: { rules: [ { tool: 'crewlet/delegate', decision: ask } ] } }\n";
+    let bench = bench_with(&format!("{CONFIG}{rules}operators: [ {{ id: founder, token: '${{FOUNDER}}' }} ]\n")).await;
+    const TASKS: &str = "io.modelcontextprotocol/tasks";
+    let parent = Agent { capabilities: json!({"extensions": {TASKS: {}}}), ..bench.modern("release") };
+    let task = parent.call("delegate", r#"{"task":"x","tools":["get"]}"#).await.message()["result"].clone();
+    bench.decide(&bench.question().await, Verdict::Approve).await;
+    let done = loop {
+        let asked = parent.request("tasks/get", json!({"taskId": task["taskId"]})).await.message()["result"].clone();
+        if asked["status"] == json!("completed") {
+            break asked;
+        }
+        tokio::task::yield_now().await;
+    };
+    let made = &done["result"]["structuredContent"];
+    let worker = Agent {
+        url: made["url"].as_str().unwrap().into(),
+        token: made["token"].as_str().unwrap().into(),
+        ..parent.clone()
+    };
+    assert_eq!(names(&worker.list().await), ["get"]);
     bench.stop().await;
 }
