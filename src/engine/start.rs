@@ -103,6 +103,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 }
 
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
+#[allow(clippy::too_many_lines, reason = "one value with all of its parts")]
 pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (forms, asking) = inbox(options.attendance);
@@ -123,8 +124,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         person: options.person,
         forms,
     };
-    let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
-    let handle = senders.handle(&outlets, library, options.kept.workers.clone());
+    let handle = senders.handle(&outlets, &pipeline, &mut options.kept);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -201,7 +201,7 @@ fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationTok
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets, library: Library, workers: Workers) -> Handle {
+    fn handle(&self, outlets: &Outlets, pipeline: &Pipeline, kept: &mut Kept) -> Handle {
         Handle {
             commands: self.commands.clone(),
             calls: self.calls.clone(),
@@ -210,8 +210,8 @@ impl Senders {
             snapshots: outlets.snapshots.subscribe(),
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
-            library,
-            workers,
+            library: Library::new(pipeline, std::mem::take(&mut kept.prompts)),
+            workers: kept.workers.clone(),
         }
     }
 }

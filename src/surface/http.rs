@@ -149,20 +149,20 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
             }
         }
         (Route::Tool(..), _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "POST\n"),
-        (Route::Metrics, &Method::GET) => {
-            let snapshot = shared.handle.snapshot();
-            let counted = Counted {
-                sessions: shared.sessions.count(),
-                parked: shared.parked.count(),
-                tasks: shared.tasks.count(),
-                workers: shared.handle.workers().count(),
-            };
-            let text = shared.metrics.render(&snapshot, counted);
-            reply::text(StatusCode::OK, text)
-        }
+        (Route::Metrics, &Method::GET) => reply::text(StatusCode::OK, figures(&shared)),
         (Route::Tools(_) | Route::Metrics, _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "GET\n"),
         (Route::Nothing, _) => reply::empty(StatusCode::NOT_FOUND),
     }
+}
+
+fn figures(shared: &Shared) -> String {
+    let counted = Counted {
+        sessions: shared.sessions.count(),
+        parked: shared.parked.count(),
+        tasks: shared.tasks.count(),
+        workers: shared.handle.workers().count(),
+    };
+    shared.metrics.render(&shared.handle.snapshot(), counted)
 }
 
 /// Where an authorised request goes.

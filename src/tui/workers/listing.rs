@@ -136,7 +136,7 @@ fn about(worker: &WorkerView, width: usize, draw: &Draw<'_>) -> Vec<Row> {
     });
     let mut rows = Vec::new();
     let mut add = |label: &str, role, text: &str, most: usize| {
-        rows.extend(fact(label, &[Span::new(role, text)], width).into_iter().take(most))
+        rows.extend(fact(label, &[Span::new(role, text)], width).into_iter().take(most));
     };
     if !worker.task.is_empty() {
         add("task", Role::Text, &worker.task.replace('\n', " "), 4);
