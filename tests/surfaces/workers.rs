@@ -432,8 +432,8 @@ async fn a_worker_outlives_single_requests_but_not_the_session_that_made_it() {
 async fn an_answer_that_a_person_had_to_allow_carries_the_token_too() {
     let rules = "engine: { approvals: { rules: [ { tool: 'crewlet/delegate', decision: ask } ] } }\n";
     let bench = bench_with(&format!("{CONFIG}{rules}operators: [ {{ id: founder, token: '${{FOUNDER}}' }} ]\n")).await;
-    const TASKS: &str = "io.modelcontextprotocol/tasks";
-    let parent = Agent { capabilities: json!({"extensions": {TASKS: {}}}), ..bench.modern("release") };
+    let tasks = json!({"extensions": {"io.modelcontextprotocol/tasks": {}}});
+    let parent = Agent { capabilities: tasks, ..bench.modern("release") };
     let task = parent.call("delegate", r#"{"task":"x","tools":["get"]}"#).await.message()["result"].clone();
     bench.decide(&bench.question().await, Verdict::Approve).await;
     let done = loop {
