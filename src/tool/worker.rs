@@ -65,6 +65,18 @@ impl fmt::Display for Barred {
     }
 }
 
+impl Barred {
+    /// In a few words, for lists: `destructive`, `a control tool`.
+    pub const fn why(self) -> &'static str {
+        match self {
+            Self::Control => "a control tool",
+            Self::NotHeld => "not held now",
+            Self::Unknown => "unknown",
+            Self::SharedSurface(why) => why,
+        }
+    }
+}
+
 /// What a worker gets of what was asked for.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Admission {

@@ -27,7 +27,9 @@ fn tool(name: &str, hints: [Option<bool>; 4]) -> Value {
 
 fn source(server: &str, connection: &str, tools: &[Value]) -> Source {
     let mut listing = Listing::default();
-    tools.iter().for_each(|tool| listing.push(tool));
+    for tool in tools {
+        listing.push(tool);
+    }
     Source {
         server: server.into(),
         connection: connection.into(),
@@ -140,11 +142,8 @@ fn the_shared_surface_is_the_table_of_the_capabilities() {
     {
         let annotations = crate::tool::Annotations { read_only, destructive, open_world, ..Default::default() };
         let expected = match (read_only, destructive, open_world) {
-            (Yes, ..) => false,
-            (_, Yes, _) => true,
-            (No, _, No) => false,
-            (No, ..) => true,
-            (Unknown, ..) => false,
+            (Yes, ..) | (No, No | Unknown, No) | (Unknown, No | Unknown, _) => false,
+            (No | Unknown, Yes, _) | (No, ..) => true,
         };
         let answer = writes_to_shared_surface(&annotations);
         assert_eq!(answer.writes, expected, "{annotations:?}");
