@@ -12,6 +12,7 @@ use super::command::Command;
 pub use super::connection::progress::Progress;
 use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
+use super::workers::Workers;
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
 use crate::org::Org;
@@ -115,6 +116,8 @@ pub enum SurfaceNews {
     NotListening(Arc<str>),
     /// The agents that use the surfaces now, oldest first.
     Sessions(Vec<Arc<SessionView>>),
+    /// Workers came or went.
+    Workers,
     /// A request was turned away at the door: why, for the audit.
     TurnedAway(&'static str),
     /// Something a person should be told.
@@ -133,6 +136,7 @@ pub struct Handle {
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
     pub(super) org: watch::Receiver<Arc<Org>>,
     pub(super) library: Library,
+    pub(super) workers: Workers,
 }
 
 impl Handle {
@@ -215,6 +219,11 @@ impl Handle {
     /// What servers offer to be read.
     pub fn library(&self) -> &Library {
         &self.library
+    }
+
+    /// The workers under seats.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// The approval settings as calls see them.

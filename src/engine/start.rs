@@ -29,6 +29,7 @@ use super::launch::{Launcher, Plan};
 use super::library::{Library, PromptNames};
 use super::servers::Server;
 use super::snapshot::{LogLevel, LogRecord};
+use super::workers::Workers;
 use crate::config::expand::Environment;
 use crate::config::model::Config;
 use crate::ids::ServerName;
@@ -90,6 +91,8 @@ pub struct Kept {
     pub tools: Option<Arc<dyn FirstParty>>,
     /// What prompts are called.
     pub prompts: PromptNames,
+    /// Workers under seats, as the program's own tools and the surfaces know them.
+    pub workers: Workers,
 }
 
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
@@ -100,6 +103,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 }
 
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
+#[allow(clippy::too_many_lines, reason = "one value with all of its parts")]
 pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (forms, asking) = inbox(options.attendance);
@@ -120,7 +124,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         person: options.person,
         forms,
     };
-    let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
+    let handle = senders.handle(&outlets, &pipeline, &mut options.kept);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -132,6 +136,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
             pipeline,
             launcher,
             own: options.kept.tools.map(Own::new),
+            workers: options.kept.workers,
             names_changed: options.names_changed,
             pins_changed: options.pins_changed,
             eras_changed: options.kept.eras_changed,
@@ -197,7 +202,7 @@ fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationTok
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets, library: Library) -> Handle {
+    fn handle(&self, outlets: &Outlets, pipeline: &Pipeline, kept: &mut Kept) -> Handle {
         Handle {
             commands: self.commands.clone(),
             calls: self.calls.clone(),
@@ -207,7 +212,8 @@ impl Senders {
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
             org: outlets.org.subscribe(),
-            library,
+            library: Library::new(pipeline, std::mem::take(&mut kept.prompts)),
+            workers: kept.workers.clone(),
         }
     }
 }

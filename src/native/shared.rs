@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::active::Active;
 use crate::config::model::Config;
+use crate::engine::workers::Workers;
 use crate::turns::Turns;
 
 /// See the module. Each part locks by itself.
@@ -13,6 +14,8 @@ pub struct Shared {
     pub active: Arc<Active>,
     /// The turns of agents.
     pub turns: Arc<Turns>,
+    /// The workers under seats.
+    pub workers: Workers,
 }
 
 impl Shared {

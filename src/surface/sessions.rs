@@ -28,6 +28,8 @@ pub(super) const RECORDED_UNKNOWN: u64 = 16;
 const MOST: usize = 1024;
 /// Most sessions of one seat at once; its own idle one that was silent longest makes room.
 const MOST_OF_A_SEAT: usize = 512;
+/// The same of one worker, which is one program.
+const MOST_OF_A_WORKER: usize = 16;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
 /// A client without a session that asked nothing for this long is not listed any more; its turn ends with it.
@@ -39,6 +41,7 @@ pub(super) struct Session {
     /// What the client sends; unguessable.
     pub(super) id: Arc<str>,
     pub(super) short: Arc<str>,
+    /// Whose it is: a seat, or what stands for an operator or a worker.
     pub(super) seat: SeatHandle,
     pub(super) client: Arc<str>,
     pub(super) client_name: Arc<str>,
@@ -102,9 +105,10 @@ impl Session {
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
         let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
-        match holder.operator() {
-            Some(_) => Caller::Operator { holder, session, client },
-            None => Caller::Seat { seat: holder, session, client },
+        match (holder.operator(), holder.worker()) {
+            (Some(_), _) => Caller::Operator { holder, session, client },
+            (None, Some((seat, _))) => Caller::Worker { seat, holder, session, client },
+            (None, None) => Caller::Seat { seat: holder, session, client },
         }
     }
 
@@ -185,9 +189,12 @@ impl Session {
     }
 
     fn view(&self, redactor: &Redactor) -> SessionView {
+        let (seat, worker) =
+            self.seat.worker().map_or_else(|| (self.seat.clone(), None), |(seat, worker)| (seat, Some(worker)));
         SessionView {
             id: self.short.clone(),
-            seat: self.seat.clone(),
+            seat,
+            worker,
             client: self.client.clone(),
             era: self.era,
             since: self.since,
@@ -232,7 +239,8 @@ impl Sessions {
         let session = Arc::new(Session::new(seat, client, (Era::Legacy, self.fresh_id(seat)?), self));
         let mut known = lock(&self.known);
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
-        if own().count() >= MOST_OF_A_SEAT {
+        let most = if seat.worker().is_some() { MOST_OF_A_WORKER } else { MOST_OF_A_SEAT };
+        if own().count() >= most {
             let idle = own().filter(|session| !session.is_busy());
             let silent = idle.min_by_key(|session| *lock(&session.last_seen)).cloned()?;
             known.legacy.remove(&silent.id);

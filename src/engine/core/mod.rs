@@ -13,6 +13,7 @@ mod reload;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod workers;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use super::ring::Ring;
 use super::servers::Server;
 use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
+use super::workers::Workers;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
 use crate::ids::{CallId, ConnectionName, SeatHandle};
@@ -104,6 +106,7 @@ pub(super) struct Fixed {
     pub(super) launcher: Launcher,
     /// The program's own tools.
     pub(super) own: Option<Own>,
+    pub(super) workers: Workers,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) eras_changed: Option<ErasChanged>,
@@ -216,6 +219,8 @@ impl Core {
             Command::Revoke(grant) => self.revoke(grant),
             Command::StopSeat(seat) => self.stop_seat(seat),
             Command::ReleaseSeat(seat) => self.release_seat(&seat),
+            Command::MintWorker(order) => self.mint_worker(order),
+            Command::EndWorker(worker) => self.end_worker(&worker),
             Command::Call { call, tool, arguments } => {
                 let request = CallRequest {
                     caller: Caller::Console,
@@ -300,6 +305,8 @@ impl Core {
                 self.snapshot.listener_problem = Some(problem);
             }
             SurfaceNews::Sessions(sessions) => self.snapshot.sessions = sessions,
+            // What there is now is looked at when the snapshot is made.
+            SurfaceNews::Workers => {}
             SurfaceNews::TurnedAway(reason) => self.turned_away(reason),
             SurfaceNews::Notice(level, text) => self.notice(level, &text),
         }
@@ -366,6 +373,7 @@ impl Core {
         self.snapshot.forms = self.forms.views();
         self.snapshot.grants = self.grants.views();
         self.snapshot.calls = self.calls.views();
+        self.snapshot.workers = self.fixed.workers.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
         let catalog = self.snapshot.catalog.clone();
         self.snapshot.servers = self.servers.iter_mut().map(|server| server.shown(&catalog)).collect();
@@ -401,6 +409,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         listener_problem: None,
         config_problem: None,
         sessions: Vec::new(),
+        workers: Vec::new(),
         stopping: false,
     }
 }

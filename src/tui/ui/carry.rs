@@ -11,6 +11,7 @@ use crate::tui::editor::CallEditor;
 use crate::tui::intent::Effect;
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
+use crate::tui::workers::Workers;
 
 impl Ui {
     pub(super) fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
@@ -43,6 +44,11 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
+            Effect::OpenWorkers(seat) => self.modals.workers = Some(Workers::of(&seat, snapshot)),
+            Effect::OrderWorker(seat) => match Workers::make(&seat, snapshot) {
+                Ok(workers) => self.modals.workers = Some(workers),
+                Err(why) => self.status.complain(why.into()),
+            },
             Effect::EditCall(key) => {
                 if let Some(entry) = snapshot.catalog.get(&key) {
                     self.modals.editor = Some(CallEditor::open(entry.clone()));
@@ -57,6 +63,7 @@ impl Ui {
             }
             Effect::Copy(_)
             | Effect::Send(_)
+            | Effect::Reveal(_)
             | Effect::Bell
             | Effect::DropInput
             | Effect::Repaint
