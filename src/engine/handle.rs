@@ -13,6 +13,7 @@ pub use super::connection::progress::Progress;
 use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
+use crate::engine::call::running::Running;
 use crate::ids::CallId;
 use crate::tool::output::CallOutput;
 use crate::tool::{Arguments, Catalog};
@@ -95,7 +96,7 @@ pub struct CallReport {
     pub note: Option<Arc<str>>,
 }
 
-/// A call on its way to the core.
+/// A call that is handed in.
 #[derive(Debug)]
 pub(super) struct Submitted {
     pub(super) request: CallRequest,
@@ -122,7 +123,7 @@ pub enum SurfaceNews {
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) calls: mpsc::Sender<Submitted>,
+    pub(super) running: Running,
     pub(super) surface: mpsc::Sender<SurfaceNews>,
     pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
@@ -167,7 +168,7 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before the call did.
     pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
-        let report = self.start_call(request, Hold::default()).await?;
+        let report = self.start_call(request, Hold::default())?;
         report.await.map_err(|_| SendError::Ended)
     }
 
@@ -176,14 +177,10 @@ impl Handle {
     ///
     /// # Errors
     /// When the engine has ended.
-    pub async fn start_call(
-        &self,
-        request: CallRequest,
-        hold: Hold,
-    ) -> Result<oneshot::Receiver<CallReport>, SendError> {
+    pub fn start_call(&self, request: CallRequest, hold: Hold) -> Result<oneshot::Receiver<CallReport>, SendError> {
         let (reply, report) = oneshot::channel();
         let submitted = Submitted { request, hold, reply: Some(reply) };
-        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
         Ok(report)
     }
 
