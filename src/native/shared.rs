@@ -9,15 +9,15 @@ use crate::turns::Turns;
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// The turns of agents.
-    pub turns: Arc<Turns>,
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
+    /// The turns of agents.
+    pub turns: Arc<Turns>,
 }
 
 impl Shared {
     /// As the configuration says.
     pub fn of(config: &Config) -> Self {
-        Self { active: Arc::new(Active::new(config.engine.discovery)), turns: Arc::default() }
+        Self { active: Arc::new(Active::new(config.engine.discovery)), ..Self::default() }
     }
 }
