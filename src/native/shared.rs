@@ -1,5 +1,9 @@
 //! What first-party tools and surfaces share while the program runs. Nothing here is kept.
 
+use std::sync::Arc;
+
+use super::active::Active;
+use crate::config::model::Config;
 use crate::engine::workers::Workers;
 
 /// See the module. Each part locks by itself.
@@ -7,4 +11,13 @@ use crate::engine::workers::Workers;
 pub struct Shared {
     /// The workers under seats.
     pub workers: Workers,
+    /// Which tools agents hold at the moment.
+    pub active: Arc<Active>,
+}
+
+impl Shared {
+    /// As the configuration says.
+    pub fn of(config: &Config) -> Self {
+        Self { active: Arc::new(Active::new(config.engine.discovery)), workers: Workers::default() }
+    }
 }
