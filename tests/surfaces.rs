@@ -45,5 +45,7 @@ mod scripted;
 mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;
+#[path = "surfaces/turns.rs"]
+mod turns;
 #[path = "surfaces/workers.rs"]
 mod workers;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::active::Active;
 use crate::config::model::Config;
 use crate::engine::workers::Workers;
+use crate::turns::Turns;
 
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
@@ -13,11 +14,13 @@ pub struct Shared {
     pub workers: Workers,
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
+    /// The turns of agents.
+    pub turns: Arc<Turns>,
 }
 
 impl Shared {
     /// As the configuration says.
     pub fn of(config: &Config) -> Self {
-        Self { active: Arc::new(Active::new(config.engine.discovery)), workers: Workers::default() }
+        Self { active: Arc::new(Active::new(config.engine.discovery)), ..Self::default() }
     }
 }

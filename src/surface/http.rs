@@ -157,12 +157,11 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
 
 fn figures(shared: &Shared) -> String {
     let counted = Counted {
-        sessions: shared.sessions.count(),
         parked: shared.parked.count(),
         tasks: shared.tasks.count(),
         workers: shared.handle.workers().count(),
     };
-    shared.metrics.render(&shared.handle.snapshot(), counted)
+    shared.metrics.render(&shared.handle.snapshot(), &shared.sessions, counted)
 }
 
 /// Where an authorised request goes.

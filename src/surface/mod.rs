@@ -146,7 +146,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(Arc::default(), options.native.shared().active.clone()),
+        sessions: Sessions::new(options.native.shared(), options.redactor.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -201,6 +201,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener, orgs: watch::Receiver<A
     views.abort();
     shared.handle.workers().close();
     shared.sessions.close_all();
+    shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }

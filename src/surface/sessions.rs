@@ -17,7 +17,9 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::native::Shared;
 use crate::native::active::{Active, Member, Set};
+use crate::secret::Redactor;
 use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
@@ -186,7 +188,7 @@ impl Session {
         open || !lock(&self.in_flight).is_empty()
     }
 
-    fn view(&self) -> SessionView {
+    fn view(&self, redactor: &Redactor) -> SessionView {
         let (seat, worker) =
             self.seat.worker().map_or_else(|| (self.seat.clone(), None), |(seat, worker)| (seat, Some(worker)));
         SessionView {
@@ -198,7 +200,7 @@ impl Session {
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
-            turn: self.turn.as_ref().and_then(Place::view),
+            turn: self.turn.as_ref().and_then(|place| place.view(redactor)),
         }
     }
 }
@@ -206,8 +208,9 @@ impl Session {
 /// All sessions.
 pub(super) struct Sessions {
     known: Mutex<Known>,
-    turns: Arc<Turns>,
+    pub(super) turns: Arc<Turns>,
     active: Arc<Active>,
+    redactor: Redactor,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -220,8 +223,9 @@ struct Known {
 
 impl Sessions {
     /// None yet; their turns and what they hold are among these.
-    pub(super) fn new(turns: Arc<Turns>, active: Arc<Active>) -> Self {
-        Self { known: Mutex::default(), turns, active, changed: Arc::default() }
+    pub(super) fn new(shared: &Shared, redactor: Redactor) -> Self {
+        let (turns, active) = (shared.turns.clone(), shared.active.clone());
+        Self { known: Mutex::default(), turns, active, redactor, changed: Arc::default() }
     }
 
     /// Whether they begin with less than everything.
@@ -306,9 +310,10 @@ impl Sessions {
         self.close_where(|session| session.is_idle(now));
         self.active.sweep();
         let known = lock(&self.known);
-        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
-        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
-            self.changed.notify_one();
+        for turn in known.modern.values().filter_map(|session| session.turn.as_ref()) {
+            if turn.sweep() {
+                self.changed.notify_one();
+            }
         }
     }
 
@@ -336,7 +341,7 @@ impl Sessions {
     pub(super) fn views(&self) -> Vec<Arc<SessionView>> {
         let known = lock(&self.known);
         let all = known.legacy.values().chain(known.modern.values());
-        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view())).collect();
+        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view(&self.redactor))).collect();
         views.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
         views
     }

@@ -138,7 +138,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
-    #[allow(clippy::too_many_lines, reason = "a line for each")]
+    #[expect(clippy::too_many_lines, reason = "a line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",

@@ -4,6 +4,7 @@
 mod discovery;
 mod pages;
 mod seats;
+mod turns;
 mod work;
 
 use super::tool::{Effects, Field, Kind, Tool};
@@ -23,7 +24,7 @@ const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
 const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
 /// The families, in the order of the listing.
-pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, seats::TOOLS, discovery::TOOLS];
+pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, seats::TOOLS, discovery::TOOLS, turns::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
