@@ -14,6 +14,7 @@ use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use super::workers::Workers;
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
+use crate::engine::call::running::Running;
 use crate::ids::CallId;
 use crate::org::Org;
 use crate::tool::output::CallOutput;
@@ -97,7 +98,7 @@ pub struct CallReport {
     pub note: Option<Arc<str>>,
 }
 
-/// A call on its way to the core.
+/// A call that is handed in.
 #[derive(Debug)]
 pub(super) struct Submitted {
     pub(super) request: CallRequest,
@@ -128,7 +129,7 @@ pub enum SurfaceNews {
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) calls: mpsc::Sender<Submitted>,
+    pub(super) running: Running,
     pub(super) surface: mpsc::Sender<SurfaceNews>,
     pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
@@ -175,7 +176,7 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before the call did.
     pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
-        let report = self.start_call(request, Hold::default()).await?;
+        let report = self.start_call(request, Hold::default())?;
         report.await.map_err(|_| SendError::Ended)
     }
 
@@ -184,14 +185,10 @@ impl Handle {
     ///
     /// # Errors
     /// When the engine has ended.
-    pub async fn start_call(
-        &self,
-        request: CallRequest,
-        hold: Hold,
-    ) -> Result<oneshot::Receiver<CallReport>, SendError> {
+    pub fn start_call(&self, request: CallRequest, hold: Hold) -> Result<oneshot::Receiver<CallReport>, SendError> {
         let (reply, report) = oneshot::channel();
         let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
-        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
         Ok(report)
     }
 
@@ -202,7 +199,7 @@ impl Handle {
     pub async fn refuse(&self, request: CallRequest, reason: Arc<str>) -> Result<CallReport, SendError> {
         let (reply, report) = oneshot::channel();
         let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply), refused: Some(reason) };
-        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
         report.await.map_err(|_| SendError::Ended)
     }
 

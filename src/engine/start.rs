@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
+use super::call::running::Running;
 use super::call::{CallEvent, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
@@ -23,7 +24,7 @@ use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
-use super::handle::{Handle, Reload, Submitted, SurfaceNews};
+use super::handle::{Handle, Reload, SurfaceNews};
 pub use super::launch::{Eras, ErasChanged, Only};
 use super::launch::{Launcher, Plan};
 use super::library::{Library, PromptNames};
@@ -37,7 +38,6 @@ use crate::secret::Redactor;
 use crate::tool::names::Names;
 
 const COMMANDS: usize = 64;
-const CALLS: usize = 256;
 const EVENTS: usize = 1024;
 const SURFACE: usize = 64;
 const RELOADS: usize = 4;
@@ -124,7 +124,9 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         person: options.person,
         forms,
     };
-    let handle = senders.handle(&outlets, &pipeline, &mut options.kept);
+    let running = Running::new(pipeline.clone());
+    let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
+    let handle = senders.handle(&outlets, (&running, library), &options.kept);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -154,9 +156,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         pins: options.pins,
         unsaved_pins: false,
         calls: Calls::default(),
-        running: JoinSet::new(),
-        cancels: HashMap::new(),
-        tasks: HashMap::new(),
+        running,
         doors: Doors::default(),
         warned: HashSet::new(),
         lacking: HashSet::new(),
@@ -172,7 +172,6 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
 /// The other ends of the core's inlets.
 struct Senders {
     commands: mpsc::Sender<Command>,
-    calls: mpsc::Sender<Submitted>,
     surface: mpsc::Sender<SurfaceNews>,
     call_events: mpsc::Sender<CallEvent>,
     connections: mpsc::Sender<NamedEvent>,
@@ -202,17 +201,17 @@ fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationTok
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets, pipeline: &Pipeline, kept: &mut Kept) -> Handle {
+    fn handle(&self, outlets: &Outlets, (running, library): (&Running, Library), kept: &Kept) -> Handle {
         Handle {
             commands: self.commands.clone(),
-            calls: self.calls.clone(),
+            running: running.clone(),
             surface: self.surface.clone(),
             reloads: self.reloads.clone(),
             snapshots: outlets.snapshots.subscribe(),
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
             org: outlets.org.subscribe(),
-            library: Library::new(pipeline, std::mem::take(&mut kept.prompts)),
+            library,
             workers: kept.workers.clone(),
         }
     }
@@ -222,25 +221,14 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
     // What is left behind is a feed that has ended.
     let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
-    let (calls_in, calls) = mpsc::channel(CALLS);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
-    let inlets = Inlets {
-        commands,
-        calls,
-        surface,
-        call_events,
-        connections,
-        asking,
-        reloads,
-        log,
-        audit: options.audit.health(),
-    };
+    let inlets =
+        Inlets { commands, surface, call_events, connections, asking, reloads, log, audit: options.audit.health() };
     let senders = Senders {
         commands: commands_in,
-        calls: calls_in,
         surface: surface_in,
         call_events: call_events_in,
         connections: connections_in,

@@ -10,12 +10,12 @@ use crate::turns::Turns;
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// The workers under seats.
-    pub workers: Workers,
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
     /// The turns of agents.
     pub turns: Arc<Turns>,
+    /// The workers under seats.
+    pub workers: Workers,
 }
 
 impl Shared {

@@ -138,7 +138,7 @@ async fn start(
         cancel: cancel.clone(),
     };
     shared.metrics.calls.fetch_add(1, Ordering::Relaxed);
-    match shared.handle.start_call(request, hold.clone()).await {
+    match shared.handle.start_call(request, hold.clone()) {
         Ok(report) => Ok(Live::new(key, id, session.clone(), (entry.clone(), (hold, cancel, report)))),
         Err(_) => {
             session.finish(&id);

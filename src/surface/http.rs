@@ -157,11 +157,13 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
 
 fn figures(shared: &Shared) -> String {
     let counted = Counted {
+        sessions: shared.sessions.count(),
         parked: shared.parked.count(),
         tasks: shared.tasks.count(),
         workers: shared.handle.workers().count(),
+        turns_lost: shared.sessions.turns.ends().lost(),
     };
-    shared.metrics.render(&shared.handle.snapshot(), &shared.sessions, counted)
+    shared.metrics.render(&shared.handle.snapshot(), counted)
 }
 
 /// Where an authorised request goes.
