@@ -10,10 +10,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 
 use super::call::Link;
 use super::gate::Dispatch;
-use super::snapshot::Caller;
+use super::snapshot::{Board, Caller};
 use super::status::{Offer, Offers};
 use crate::ids::ConnectionName;
 use crate::tool::catalog::Source;
@@ -25,6 +26,11 @@ pub type Ran = Pin<Box<dyn Future<Output = Box<RawValue>> + Send>>;
 pub trait FirstParty: Send + Sync + fmt::Debug {
     /// The tools, by the connection that they are reached over. They are asked for once.
     fn sources(&self) -> Vec<Source>;
+
+    /// What stands in the seats' inboxes, kept by the tools and shown by the screen.
+    fn questions(&self) -> Option<watch::Receiver<Board>> {
+        None
+    }
 
     /// Runs one permitted call for whoever asks. The caller is the engine's word, no argument of the call.
     fn call(self: Arc<Self>, dispatch: Dispatch, caller: Caller) -> Ran;

@@ -15,6 +15,7 @@ use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Connector, NamedEvent};
 use super::core::doors::Doors;
+use super::core::questions::Questions;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
 use super::first_party::{FirstParty, Own};
@@ -121,6 +122,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         forms,
     };
     let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
+    let questions = Questions::new(options.kept.tools.as_ref().and_then(|tools| tools.questions()));
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -143,6 +145,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         connections: tasks,
         desk: Desk::default(),
         forms: Forms::default(),
+        questions,
         stories: JoinSet::new(),
         refused_forms: Doors::default(),
         grants: Grants::default(),

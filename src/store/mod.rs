@@ -20,17 +20,19 @@
 //! | `error` | what can go wrong with the file, in words |
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
-//! | `items`, `pages`, `trail` | rows, and reading them |
-//! | `change`, `change_pages` | changing them |
+//! | `items`, `pages`, `questions`, `trail` | rows, and reading them |
+//! | `change`, `change_pages`, `change_questions` | changing them |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `backup` | a copy while others go on |
 
 pub mod backup;
 mod change;
 mod change_pages;
+mod change_questions;
 mod error;
 pub mod items;
 pub mod pages;
+pub mod questions;
 mod readers;
 mod schema;
 #[cfg(test)]
@@ -93,6 +95,11 @@ impl Store {
         let path = folder.join(FILE);
         let readers = Readers::new(path.clone());
         Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers }) }
+    }
+
+    /// Whether the file exists: without it there is nothing to read, and reading would make it.
+    pub fn is_there(&self) -> bool {
+        self.shared.path.exists()
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.

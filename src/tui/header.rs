@@ -80,6 +80,7 @@ enum Names {
 
 fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
     let waiting = waiting(draw.snapshot);
+    let open = draw.snapshot.questions.iter().filter(|question| question.is_open()).count();
     let mut spans: Spans = Vec::new();
     let style = |role| draw.theme.style(role);
     for view in View::ALL {
@@ -93,6 +94,10 @@ fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
         spans.push((name, style(role)));
         if view == View::Approvals && waiting > 0 {
             spans.push((format!(" ⚑{waiting}"), style(Role::Warning)));
+        }
+        // Quiet: agents answer each other, and a person may.
+        if view == View::Inbox && open > 0 {
+            spans.push((format!(" ({open})"), style(Role::Text)));
         }
         spans.push(((if here { "]" } else { " " }).to_owned(), style(role)));
         spans.push((" ".to_owned(), Style::new()));

@@ -194,6 +194,7 @@ impl Intent {
 
 const fn view_name(number: u8) -> &'static str {
     match number {
+        0 => "view_0",
         1 => "view_1",
         2 => "view_2",
         3 => "view_3",
@@ -234,6 +235,8 @@ pub enum Effect {
     Show(Target),
     /// Open the editor for a call of this tool.
     EditCall(ToolKey),
+    /// Open the sheet for the answer to a question in the inbox: its channel.
+    EditAnswer(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.

@@ -10,6 +10,7 @@
 //! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
+pub mod answer;
 mod asking;
 pub mod card;
 pub mod editor;

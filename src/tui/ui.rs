@@ -124,6 +124,7 @@ impl Ui {
         if woken {
             effects.extend(self.panes.advance(snapshot));
         }
+        effects.extend(self.modals.answers.follow(snapshot));
         self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
@@ -309,6 +310,9 @@ impl Ui {
                 self.modals.editor = None;
             }
             return outcome.effects;
+        }
+        if self.modals.answers.sheet().is_some() {
+            return self.modals.answers.key(intent, key, snapshot).effects;
         }
         self.pane_key(intent, key, snapshot)
     }

@@ -9,6 +9,7 @@ pub(super) mod doors;
 mod ending;
 mod events;
 mod forms;
+pub(super) mod questions;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -39,7 +40,7 @@ use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::Server;
-use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, Board, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
@@ -118,6 +119,7 @@ pub(super) struct Core {
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
     pub(super) forms: Forms,
+    pub(super) questions: questions::Questions,
     /// The records of servers' questions that are being written, and the answers that follow them.
     pub(super) stories: JoinSet<()>,
     pub(super) refused_forms: doors::Doors<(ConnectionName, Arc<str>)>,
@@ -180,6 +182,7 @@ impl Core {
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
             Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
+            () = self.questions.changed() => self.questions_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {
@@ -379,6 +382,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
         forms: Vec::new(),
+        questions: Board::default(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),

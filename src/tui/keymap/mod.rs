@@ -41,6 +41,8 @@ pub enum Context {
     Log,
     /// The company's chart.
     Seats,
+    /// What stands in the seats' inboxes.
+    Inbox,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -51,6 +53,8 @@ pub enum Context {
     CardReason,
     /// The editor of a call.
     Editor,
+    /// The answer to a question of the inbox.
+    Answer,
     /// A server's question.
     Form,
     /// A yes-or-no question that is not an approval.
@@ -63,7 +67,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -75,11 +79,13 @@ impl Context {
         Self::Sessions,
         Self::Log,
         Self::Seats,
+        Self::Inbox,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
         Self::CardReason,
         Self::Editor,
+        Self::Answer,
         Self::Form,
         Self::Confirm,
         Self::Help,
@@ -100,11 +106,13 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Inbox => "Inbox",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
+            Self::Answer => "Answer",
             Self::Form => "A server's question",
             Self::Confirm => "Question",
             Self::Help => "Help",
@@ -123,7 +131,8 @@ impl Context {
             | Self::Calls
             | Self::Sessions
             | Self::Log
-            | Self::Seats => Some(Self::List),
+            | Self::Seats
+            | Self::Inbox => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

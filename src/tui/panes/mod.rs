@@ -6,6 +6,7 @@ pub mod connect;
 mod facts;
 mod feed;
 mod filter;
+pub mod inbox;
 pub mod log;
 pub mod seats;
 pub mod servers;
@@ -17,6 +18,7 @@ mod two;
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
 pub use connect::Connect;
+pub use inbox::InboxPane;
 pub use log::LogPane;
 pub use seats::SeatsPane;
 pub use servers::ServersPane;
@@ -44,12 +46,14 @@ pub enum View {
     Log,
     /// The company's chart.
     Seats,
+    /// What stands in the seats' inboxes.
+    Inbox,
 }
 
 impl View {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log, Self::Seats];
+    pub const ALL: [Self; 8] =
+        [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log, Self::Seats, Self::Inbox];
 
     /// The number that opens it.
     pub const fn number(self) -> u8 {
@@ -61,6 +65,7 @@ impl View {
             Self::Sessions => 5,
             Self::Log => 6,
             Self::Seats => 7,
+            Self::Inbox => 0,
         }
     }
 
@@ -79,6 +84,7 @@ impl View {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Inbox => "Inbox",
         }
     }
 }
@@ -104,6 +110,8 @@ pub enum PaneId {
     Log,
     /// The company's chart.
     Seats,
+    /// What stands in the seats' inboxes.
+    Inbox,
 }
 
 impl PaneId {
@@ -119,6 +127,7 @@ impl PaneId {
             Self::Sessions => Context::Sessions,
             Self::Log => Context::Log,
             Self::Seats => Context::Seats,
+            Self::Inbox => Context::Inbox,
         }
     }
 }

@@ -51,8 +51,14 @@ impl Ui {
                     self.status.complain(format!("{name} is not in the catalogue any more").into());
                 }
             }
+            Effect::EditAnswer(channel) => {
+                if let Some(row) = snapshot.questions.iter().find(|row| row.channel == channel && row.is_open()) {
+                    self.modals.answers.open(row);
+                }
+            }
             Effect::Send(Command::Call { ref call, .. }) => {
                 self.attention.own_call(call.clone());
+                self.modals.answers.sent(call);
                 out.push(effect);
             }
             Effect::Copy(_)

@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use crate::engine::snapshot::{FormView, Snapshot};
 use crate::ids::CallId;
 use crate::tui::Draw;
+use crate::tui::answer::Answers;
 use crate::tui::card::{Card, CardContext};
 use crate::tui::editor::CallEditor;
 use crate::tui::form::Sheet;
@@ -36,6 +37,8 @@ pub struct Modals {
     pub card: Option<Card>,
     /// The editor of a call of the person's own.
     pub editor: Option<CallEditor>,
+    /// The answer to a question of the inbox, and what was written for others.
+    pub answers: Answers,
     /// Forms that were left waiting, with what had been filled in.
     pub drafts: Vec<Sheet>,
 }
@@ -50,6 +53,7 @@ impl Modals {
             && self.form.is_none()
             && self.card.is_none()
             && self.editor.is_none()
+            && self.answers.sheet().is_none()
     }
 
     /// The call of a card that only tells how it went on, where there is no other layer.
@@ -59,7 +63,8 @@ impl Modals {
             && self.connect.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
-            && self.editor.is_none();
+            && self.editor.is_none()
+            && self.answers.sheet().is_none();
         self.card.as_ref().filter(|_| alone).and_then(Card::decided)
     }
 
@@ -109,11 +114,13 @@ impl Modals {
                 CardContext::Editor => Context::Editor,
             });
         }
-        self.editor.as_ref().map(|_| Context::Editor)
+        let editor = self.editor.as_ref().map(|_| Context::Editor);
+        editor.or_else(|| self.answers.sheet().map(|_| Context::Answer))
     }
 
     /// Fits all layers into `screen` and tells them what is true.
     pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+        self.answers.layout(screen);
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -169,11 +176,16 @@ impl Modals {
             card.paste(pasted);
         } else if let Some(editor) = &mut self.editor {
             editor.paste(pasted);
+        } else {
+            self.answers.paste(pasted);
         }
     }
 
     /// Draws all layers, the topmost last.
     pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, at: Instant) {
+        if let Some(sheet) = self.answers.sheet() {
+            sheet.render(screen, buf, draw);
+        }
         if let Some(editor) = &self.editor {
             editor.render(screen, buf, draw, at);
         }

@@ -13,7 +13,8 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, LogPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+    ApprovalsPane, CallsPane, InboxPane, LogPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane,
+    View,
 };
 
 /// See the module.
@@ -31,6 +32,7 @@ pub struct Panes {
     sessions: SessionsPane,
     log: LogPane,
     seats: SeatsPane,
+    inbox: InboxPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +56,7 @@ impl Panes {
             sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
             seats: SeatsPane::new(zone.clone()),
+            inbox: InboxPane::new(zone.clone()),
         }
     }
 
@@ -76,6 +79,7 @@ impl Panes {
             (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
             (View::Seats, _) => PaneId::Seats,
+            (View::Inbox, _) => PaneId::Inbox,
         }
     }
 
@@ -90,6 +94,7 @@ impl Panes {
             View::Sessions => self.sessions.to_list(),
             View::Log => {}
             View::Seats => self.seats.to_list(),
+            View::Inbox => self.inbox.to_list(),
         }
     }
 
@@ -100,6 +105,7 @@ impl Panes {
             PaneId::Calls => self.calls.way_back(),
             PaneId::Sessions => self.sessions.way_back(),
             PaneId::Seats => self.seats.way_back(),
+            PaneId::Inbox => self.inbox.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
@@ -120,6 +126,11 @@ impl Panes {
     /// Whether the selected call is one that the person can give up.
     pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
         self.view == View::Calls && self.calls.may_give_up(snapshot)
+    }
+
+    /// Whether the selected question can be answered.
+    pub fn may_answer(&self, snapshot: &Snapshot) -> bool {
+        self.inbox.may_answer(snapshot)
     }
 
     /// Brings something to the front.
@@ -162,6 +173,7 @@ impl Panes {
             View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
             View::Seats => self.seats.layout(body, snapshot),
+            View::Inbox => self.inbox.layout(body, snapshot),
         }
     }
 
@@ -175,6 +187,7 @@ impl Panes {
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
             PaneId::Seats => self.seats.apply(intent, snapshot),
+            PaneId::Inbox => self.inbox.apply(intent, snapshot),
         }
     }
 
@@ -187,7 +200,7 @@ impl Panes {
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
-            PaneId::Seats => false,
+            PaneId::Seats | PaneId::Inbox => false,
         }
     }
 
@@ -200,7 +213,7 @@ impl Panes {
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
-            PaneId::Seats => {}
+            PaneId::Seats | PaneId::Inbox => {}
         }
         Vec::new()
     }
@@ -214,7 +227,7 @@ impl Panes {
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
-            PaneId::Seats => {}
+            PaneId::Seats | PaneId::Inbox => {}
         }
     }
 
@@ -255,6 +268,7 @@ impl Panes {
             View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
             View::Seats => self.seats.render(buf, draw),
+            View::Inbox => self.inbox.render(buf, draw),
         }
     }
 
@@ -268,6 +282,7 @@ impl Panes {
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
+            View::Inbox => InboxPane::ticks(snapshot),
             // Times of day only.
             View::Tools | View::Seats => false,
         };
