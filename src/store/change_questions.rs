@@ -42,8 +42,8 @@ impl WriteStore<'_> {
         self.run(query, params![channel, at.millis()]).map(|_| ())
     }
 
-    /// Keeps what was answered to a message, and marks it as read. False when somebody has dealt with it before.
-    pub fn answer_message(&self, id: i64, answer: &Answer) -> Result<bool, StoreError> {
+    /// Keeps what came of a prompt. False when it was done before.
+    pub fn answer_prompt(&self, id: i64, answer: &Answer) -> Result<bool, StoreError> {
         let query = "UPDATE inbox SET seen = ?2, reply = ?3, replier_kind = ?4, replier = ?5 \
             WHERE id = ?1 AND seen IS NULL";
         let values = params![id, answer.at.millis(), answer.body, answer.by.kind, answer.by.id];

@@ -4,7 +4,6 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 
 use super::items::{Who, time};
-use super::trail::Message;
 use super::{ReadStore, StoreError};
 use crate::clock::Timestamp;
 
@@ -61,6 +60,27 @@ pub struct Answer {
     pub at: Timestamp,
 }
 
+/// What an autopilot put into a seat's inbox.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Prompt {
+    /// Counts up over all inboxes.
+    pub id: i64,
+    /// The seat that is to do it.
+    pub seat: String,
+    /// The autopilot.
+    pub autopilot: String,
+    /// What is to be done.
+    pub body: String,
+    /// Who triggered it.
+    pub sender: Who,
+    /// When it came.
+    pub created: Timestamp,
+    /// When somebody said that it is done, or marked it as read.
+    pub done: Option<Timestamp>,
+}
+
+const PROMPT: &str =
+    "SELECT id, seat, subject, body, sender_kind, sender, created, seen FROM inbox WHERE kind = 'autopilot'";
 const COLUMNS: &str = "SELECT id, channel, asker, target, brief, budget, deadline, chain, asked, \
     answer, answerer_kind, answerer, answered FROM question";
 
@@ -105,46 +125,39 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Messages of one kind that nobody has read, newest first, with their seats: to this seat, or to all.
-    pub fn open_messages(
-        &self,
-        kind: &str,
-        seat: Option<&str>,
-        limit: i64,
-    ) -> Result<Vec<(String, Message)>, StoreError> {
-        let query = "SELECT id, kind, subject, body, sender_kind, sender, created, seen, seat FROM inbox \
-            WHERE kind = ?1 AND seen IS NULL AND (?2 IS NULL OR seat = ?2) ORDER BY id DESC LIMIT ?3";
-        let mut query = self.connection.prepare_cached(query)?;
-        let rows = query.query_map(params![kind, seat, limit], message)?;
+    /// Prompts that nobody has done, newest first: to this seat, or to all.
+    pub fn open_prompts(&self, seat: Option<&str>, limit: i64) -> Result<Vec<Prompt>, StoreError> {
+        let query = format!("{PROMPT} AND seen IS NULL AND (?1 IS NULL OR seat = ?1) ORDER BY id DESC LIMIT ?2");
+        let mut query = self.connection.prepare_cached(&query)?;
+        let rows = query.query_map(params![seat, limit], prompt)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// How many messages of one kind nobody has read: to this seat, and to all.
-    pub fn count_open_messages(&self, kind: &str, seat: &str) -> Result<(i64, i64), StoreError> {
-        let query = "SELECT coalesce(sum(seat = ?2), 0), count(*) FROM inbox WHERE kind = ?1 AND seen IS NULL";
-        let counts =
-            self.connection.prepare_cached(query)?.query_row([kind, seat], |row| Ok((row.get(0)?, row.get(1)?)));
+    /// How many prompts nobody has done: to this seat, and to all.
+    pub fn count_open_prompts(&self, seat: &str) -> Result<(i64, i64), StoreError> {
+        let query =
+            "SELECT coalesce(sum(seat = ?1), 0), count(*) FROM inbox WHERE kind = 'autopilot' AND seen IS NULL";
+        let counts = self.connection.prepare_cached(query)?.query_row([seat], |row| Ok((row.get(0)?, row.get(1)?)));
         Ok(counts?)
     }
 
-    /// A message with the seat that it is for.
-    pub fn message(&self, id: i64) -> Result<Option<(String, Message)>, StoreError> {
-        let query = "SELECT id, kind, subject, body, sender_kind, sender, created, seen, seat FROM inbox WHERE id = ?1";
-        Ok(self.connection.prepare_cached(query)?.query_row([id], message).optional()?)
+    /// The prompt of this number.
+    pub fn prompt(&self, id: i64) -> Result<Option<Prompt>, StoreError> {
+        let query = format!("{PROMPT} AND id = ?1");
+        Ok(self.connection.prepare_cached(&query)?.query_row([id], prompt).optional()?)
     }
 }
 
-fn message(row: &Row<'_>) -> rusqlite::Result<(String, Message)> {
-    let message = Message {
+fn prompt(row: &Row<'_>) -> rusqlite::Result<Prompt> {
+    Ok(Prompt {
         id: row.get(0)?,
-        kind: row.get(1)?,
-        subject: row.get(2)?,
+        seat: row.get(1)?,
+        autopilot: row.get(2)?,
         body: row.get(3)?,
         sender: Who { kind: row.get(4)?, id: row.get(5)? },
         created: time(row.get(6)?),
-        seen: row.get::<_, Option<i64>>(7)?.map(time),
-    };
-    Ok((row.get(8)?, message))
+        done: row.get::<_, Option<i64>>(7)?.map(time),
+    })
 }
 
 fn question(row: &Row<'_>) -> rusqlite::Result<Question> {

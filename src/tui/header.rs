@@ -66,16 +66,17 @@ pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
 
 /// Draws the line of views; the current one stands in brackets.
 pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View) {
-    let whole = views(draw, current, Names::All);
-    let fits = cells(&whole) <= line.width;
-    put_at(buf, line, 0, &if fits { whole } else { views(draw, current, Names::Current) });
+    let all = [Names::All, Names::Current, Names::Tight].map(|names| views(draw, current, names));
+    let [.., tight] = &all;
+    put_at(buf, line, 0, all.iter().find(|views| cells(views) <= line.width).unwrap_or(tight));
 }
 
-/// Of which views the names are said.
+/// Of which views the names are said, and how close they stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     All,
     Current,
+    Tight,
 }
 
 fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
@@ -86,11 +87,16 @@ fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
     for view in View::ALL {
         let here = view == current;
         let name = match (names, here) {
-            (Names::Current, false) => view.number().to_string(),
+            (Names::Current | Names::Tight, false) => view.number().to_string(),
             _ => format!("{} {}", view.number(), view.words()),
         };
         let role = if here { Role::Accent } else { Role::Dim };
-        spans.push(((if here { "[" } else { " " }).to_owned(), style(role)));
+        let beside = |here_is: &str| match (here, names) {
+            (true, _) => here_is.to_owned(),
+            (false, Names::Tight) => String::new(),
+            (false, _) => " ".to_owned(),
+        };
+        spans.push((beside("["), style(role)));
         spans.push((name, style(role)));
         if view == View::Approvals && waiting > 0 {
             spans.push((format!(" ⚑{waiting}"), style(Role::Warning)));
@@ -99,7 +105,7 @@ fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
         if view == View::Inbox && open > 0 {
             spans.push((format!(" ({open})"), style(Role::Text)));
         }
-        spans.push(((if here { "]" } else { " " }).to_owned(), style(role)));
+        spans.push((beside("]"), style(role)));
         spans.push((" ".to_owned(), Style::new()));
     }
     // Blanks at the end are not worth a mark that something was cut.

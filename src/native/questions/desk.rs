@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{oneshot, watch};
 
+use crate::ids::SeatHandle;
 use crate::engine::snapshot::{Board, QuestionKind, QuestionView};
 use crate::store::questions::Answer;
 
@@ -22,6 +23,8 @@ const ANSWERED: usize = 64;
 pub struct Questions {
     waiting: Mutex<HashMap<Arc<str>, Waiting>>,
     board: watch::Sender<Board>,
+    loading: tokio::sync::Mutex<()>,
+    present: Mutex<HashSet<SeatHandle>>,
 }
 
 #[derive(Debug)]
@@ -67,7 +70,12 @@ impl Drop for Place {
 
 impl Default for Questions {
     fn default() -> Self {
-        Self { waiting: Mutex::default(), board: watch::channel(Board::default()).0 }
+        Self {
+            waiting: Mutex::default(),
+            board: watch::channel(Board::default()).0,
+            loading: tokio::sync::Mutex::default(),
+            present: Mutex::default(),
+        }
     }
 }
 
@@ -104,6 +112,21 @@ impl Questions {
     pub fn answer(&self, channel: &str, answer: &Answer) -> bool {
         let waiting = lock(&self.waiting).remove(channel);
         waiting.is_some_and(|waiting| waiting.answer.send(answer.clone()).is_ok())
+    }
+
+    /// The seats whose agents are connected now.
+    pub fn set_present(&self, seats: HashSet<SeatHandle>) {
+        *lock(&self.present) = seats;
+    }
+
+    /// Whether an agent of the seat is connected, as far as anybody said.
+    pub fn is_present(&self, seat: &str) -> bool {
+        lock(&self.present).contains(seat)
+    }
+
+    /// Lets one after another put on the board what it read.
+    pub(super) async fn loading(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.loading.lock().await
     }
 
     /// What the screen shows.
