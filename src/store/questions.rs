@@ -135,8 +135,7 @@ impl ReadStore<'_> {
 
     /// How many prompts nobody has done: to this seat, and to all.
     pub fn count_open_prompts(&self, seat: &str) -> Result<(i64, i64), StoreError> {
-        let query =
-            "SELECT coalesce(sum(seat = ?1), 0), count(*) FROM inbox WHERE kind = 'autopilot' AND seen IS NULL";
+        let query = "SELECT coalesce(sum(seat = ?1), 0), count(*) FROM inbox WHERE kind = 'autopilot' AND seen IS NULL";
         let counts = self.connection.prepare_cached(query)?.query_row([seat], |row| Ok((row.get(0)?, row.get(1)?)));
         Ok(counts?)
     }

@@ -21,7 +21,8 @@ const LOGGED: usize = 200;
 pub fn run(ask: Ask) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
     Box::pin(async move {
         let request = &ask.request;
-        let asker = request.actor.seat.clone().ok_or_else(|| Refusal::forbidden("only a seat's agent asks colleagues"))?;
+        let asker =
+            request.actor.seat.clone().ok_or_else(|| Refusal::forbidden("only a seat's agent asks colleagues"))?;
         let target = people::colleague(&request.company, &asker, request.need("role_urn")?)?.handle.to_string();
         let patience = patience(request)?;
         let channel = fresh_channel()?;

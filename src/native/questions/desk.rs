@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{oneshot, watch};
 
-use crate::ids::SeatHandle;
 use crate::engine::snapshot::{Board, QuestionKind, QuestionView};
+use crate::ids::SeatHandle;
 use crate::store::questions::Answer;
 
 /// How many questions may stand behind each other: whoever is asked asks the next one.
@@ -262,8 +262,9 @@ mod tests {
         assert_eq!(c_d.chain, ["a", "b", "c"]);
         assert_eq!(desk.wait("4", "d", "e").unwrap_err(), Closed::Deep(["a", "b", "c", "d"].map(str::to_owned).into()));
         drop(a_b);
-        assert!(desk.wait("4", "d", "e").is_ok(), "whoever left is not in the chain any more");
-        assert!(desk.wait("5", "b", "a").is_ok(), "nor waits");
+        assert!(desk.wait("5", "b", "a").is_ok(), "whoever left waits for nobody");
+        drop(c_d);
+        assert_eq!(desk.wait("4", "d", "e").unwrap().chain, ["d"], "nobody waits for it any more");
     }
 
     #[tokio::test]

@@ -24,9 +24,9 @@ use std::sync::Arc;
 
 pub use desk::Questions;
 
+use super::request::{Class, Refusal};
 use super::tool::{Audience, Effects, Field, Handler, Kind, Part, Tool};
 use crate::engine::snapshot::{MOST_ANSWER, QuestionKind};
-use super::request::{Class, Refusal};
 use crate::store::{ReadStore, Store, StoreError};
 use crate::tool::annotations::Hint::{No, Unknown, Yes};
 
@@ -53,7 +53,11 @@ pub static TOOLS: &[Tool] = &[
             Field::required("role_urn", Kind::Text(200), "Whom: a handle or the name of a role.")
                 .or(&["target", "target_handle"]),
             Field::required("brief", Kind::Text(BRIEF), "The question, with all it takes to answer it."),
-            Field::optional("budget", Kind::Count(1, i64::MAX), "What the colleague may spend on it, told to it as it is."),
+            Field::optional(
+                "budget",
+                Kind::Count(1, i64::MAX),
+                "What the colleague may spend on it, told to it as it is.",
+            ),
             Field::optional(
                 "deadline",
                 Kind::Text(64),

@@ -14,7 +14,8 @@ pub(super) fn colleague<'c>(company: &'c Company, asker: &str, query: &str) -> R
     let seat = match found.as_slice() {
         [one] => *one,
         [] => {
-            let message = format!("nobody here is called \"{shown}\"; name a handle or a role: {}", agents(company, asker));
+            let message =
+                format!("nobody here is called \"{shown}\"; name a handle or a role: {}", agents(company, asker));
             return Err(Refusal { class: Class::NotFound, message });
         }
         several => {

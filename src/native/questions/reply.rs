@@ -50,7 +50,8 @@ fn keep(store: &WriteStore<'_>, actor: &Actor, (channel, answer): (&str, Answer)
         return Err(missing());
     }
     if seat.is_some_and(|seat| seat == question.asker) {
-        let message = format!("this is your own question to {}; nobody but it, or a person, answers it", question.target);
+        let message =
+            format!("this is your own question to {}; nobody but it, or a person, answers it", question.target);
         return Err(Refusal { class: Class::Conflict, message });
     }
     let signed = Signed { who: answer.by, at: answer.at };

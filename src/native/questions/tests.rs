@@ -1,14 +1,13 @@
 //! Asking, answering, and everything that can come between.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::TOOLS;
-use crate::config::model::Source;
+use crate::config::model::{PolicyDecision, Source};
 use crate::engine::snapshot::{Caller, QuestionKind, QuestionView};
 use crate::ids::SeatHandle;
 use crate::native::Native;
@@ -28,6 +27,7 @@ engine: { autopilots: [ { id: nightly, seat: ops, prompt: 'look at the alerts' }
 operators:
   - { id: founder, token: '${T}', seat: ada }
   - { id: viewer, token: '${T}', permission: viewer }
+  - { id: bridge, token: '${T}', scopes: [ 'autopilot:run' ] }
 ";
 
 struct Bench {
@@ -57,14 +57,14 @@ type Answered = Result<Value, Refusal>;
 
 impl Bench {
     async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Answered {
-        self.native.run_for_test(tool, &arguments.to_string(), caller, CancellationToken::new()).await
+        self.native.run(tool, &arguments.to_string(), caller, CancellationToken::new()).await
     }
 
     fn ask(&self, from: &str, to: &str, deadline: &str) -> (JoinHandle<Answered>, CancellationToken) {
         let (native, caller, cancel) = (self.native.clone(), seat(from), CancellationToken::new());
         let arguments = json!({"role_urn": to, "brief": format!("{from} asks {to}"), "deadline": deadline}).to_string();
         let token = cancel.clone();
-        let call = async move { native.run_for_test("a2a_ask", &arguments, &caller, token).await };
+        let call = async move { native.run("a2a_ask", &arguments, &caller, token).await };
         (tokio::spawn(call), cancel)
     }
 
@@ -119,7 +119,7 @@ async fn an_answer_in_time_is_the_result_and_stands_in_no_inbox() {
     for target in ["role_urn", "target", "target_handle"] {
         let (native, arguments) = (bench.native.clone(), json!({target: "Operations", "brief": "why?", "budget": 9}));
         let call = async move {
-            native.run_for_test("a2a_ask", &arguments.to_string(), &seat("release"), CancellationToken::new()).await
+            native.run("a2a_ask", &arguments.to_string(), &seat("release"), CancellationToken::new()).await
         };
         let call = tokio::spawn(call);
         let row = bench.row(QuestionView::is_open).await;
@@ -273,9 +273,11 @@ async fn an_inbox_that_is_full_takes_no_more() {
 async fn a_prompt_of_an_autopilot_is_done_by_a_reply() {
     let bench = bench();
     let connector = bench.native.connector(bench.folder.path());
-    let badge = bench.native.company().badge("founder").unwrap().clone();
-    let trigger = async || connector.call(&badge_for_autopilots(&badge), "trigger_autopilot", r#"{"autopilot_id":"nightly"}"#).await;
-    assert_eq!(trigger().await.status, 200);
+    let badge = bench.native.company().badge("bridge").unwrap().clone();
+    let arguments = r#"{"autopilot_id":"nightly"}"#;
+    let trigger = connector.call(&badge, "trigger_autopilot", arguments, PolicyDecision::Allow);
+    assert_eq!(trigger.await.unwrap().status, 200);
+    bench.native.questions().load_prompts(bench.native.store()).await.unwrap();
     let row = bench.row(|row| row.kind == QuestionKind::Autopilot).await;
     assert_eq!((&*row.from, row.to.as_str(), &*row.brief), ("nightly", "ops", "look at the alerts"));
     assert_eq!(bench.inbox(&seat("release")).await["prompts"], json!([]), "another's");
