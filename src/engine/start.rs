@@ -122,7 +122,6 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         forms,
     };
     let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
-    let questions = Questions::new(options.kept.tools.as_ref().and_then(|tools| tools.questions()));
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -145,7 +144,6 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         connections: tasks,
         desk: Desk::default(),
         forms: Forms::default(),
-        questions,
         stories: JoinSet::new(),
         refused_forms: Doors::default(),
         grants: Grants::default(),
@@ -232,6 +230,7 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
         reloads,
         log,
         audit: options.audit.health(),
+        questions: Questions::of(options.kept.tools.as_ref()),
     };
     let senders = Senders {
         commands: commands_in,

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::config::model::{Autopilot, Config, Native as Halves, Operator, Permission, Scope};
+use super::tool::Part;
+use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
-use crate::org::SeatKind;
+use crate::org::{Org, SeatKind};
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -17,6 +18,10 @@ pub struct Company {
     pub name: Arc<str>,
     /// Which halves are open.
     pub halves: Halves,
+    discovery: Discovery,
+    turn_tools: bool,
+    /// Units and seats.
+    pub org: Arc<Org>,
     /// Every seat with its kind.
     seats: Vec<(SeatHandle, SeatKind)>,
     badges: Vec<Arc<Badge>>,
@@ -58,9 +63,23 @@ impl Company {
         Self {
             name: config.company.clone(),
             halves: config.engine.native,
+            discovery: config.engine.discovery,
+            turn_tools: config.engine.turn_tools,
+            org: Arc::new(config.org.clone()),
             seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
+        }
+    }
+
+    /// Whether this part is open.
+    pub fn is_open(&self, part: Part) -> bool {
+        match part {
+            Part::Work => self.halves.tracker,
+            Part::Pages => self.halves.pages,
+            Part::Own => true,
+            Part::Discovery => self.discovery == Discovery::Progressive,
+            Part::Turns => self.turn_tools,
         }
     }
 

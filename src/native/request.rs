@@ -67,6 +67,10 @@ pub enum Class {
     Conflict,
     /// The store or the setting does not allow it now.
     Unavailable,
+    /// No room is left in an inbox.
+    InboxFull,
+    /// Somebody was first.
+    AlreadyAnswered,
 }
 
 impl Class {
@@ -79,6 +83,8 @@ impl Class {
             Self::StaleVersion => "stale_version",
             Self::Conflict => "conflict",
             Self::Unavailable => "unavailable",
+            Self::InboxFull => "inbox_full",
+            Self::AlreadyAnswered => "already_answered",
         }
     }
 }

@@ -41,6 +41,7 @@ use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
 use crate::native::Native;
 use crate::native::connector::Connector;
+use crate::native::questions::Questions;
 use crate::org::{Org, Seat};
 use crate::secret::Redactor;
 use badges::Badges;
@@ -86,8 +87,8 @@ pub struct Options<'o> {
     pub redactor: &'o Redactor,
     /// Who may use the operator surface and the connector.
     pub operators: &'o [Operator],
-    /// The company's own tools; without them there are no such surfaces.
-    pub native: Option<Arc<Native>>,
+    /// The company's own tools.
+    pub native: Arc<Native>,
 }
 
 /// Open surfaces.
@@ -113,6 +114,8 @@ pub(crate) struct Shared {
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
     connector: Option<Connector>,
+    /// Hears who is connected.
+    questions: Arc<Questions>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -137,6 +140,8 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let (tokens, mut problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
     let (badges, unusable) = Badges::open(options.operators, options.environment, options.redactor);
     problems.extend(unusable);
+    // Without tracker and pages there is nothing for operators, and so no such surface.
+    let own = Some(&options.native).filter(|native| native.has_surfaces());
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
@@ -146,8 +151,9 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
         badges,
-        company: options.native.as_ref().map(|native| native.company().name.clone()),
-        connector: options.native.as_ref().map(|native| native.connector(options.state.path())),
+        company: own.map(|native| native.company().name.clone()),
+        connector: own.map(|native| native.connector(options.state.path())),
+        questions: options.native.shared().questions.clone(),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
@@ -218,7 +224,9 @@ async fn keep_house(shared: Arc<Shared>) {
 async fn tell_sessions(shared: Arc<Shared>) {
     loop {
         shared.sessions.changed.notified().await;
-        shared.tell(SurfaceNews::Sessions(shared.sessions.views()));
+        let views = shared.sessions.views();
+        shared.questions.set_present(views.iter().map(|session| session.seat.clone()).collect());
+        shared.tell(SurfaceNews::Sessions(views));
         tokio::time::sleep(TELL_EVERY).await;
     }
 }

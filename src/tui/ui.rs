@@ -311,10 +311,8 @@ impl Ui {
             }
             return outcome.effects;
         }
-        if self.modals.answers.sheet().is_some() {
-            return self.modals.answers.key(intent, key, snapshot).effects;
-        }
-        self.pane_key(intent, key, snapshot)
+        let answering = self.modals.answers.key(intent, key, snapshot);
+        answering.unwrap_or_else(|| self.pane_key(intent, key, snapshot))
     }
 
     fn command_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {

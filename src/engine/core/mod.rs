@@ -71,6 +71,7 @@ pub(super) struct Inlets {
     pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
+    pub(super) questions: questions::Questions,
 }
 
 /// Everything that the core tells others.
@@ -119,7 +120,6 @@ pub(super) struct Core {
     pub(super) connections: JoinSet<()>,
     pub(super) desk: Desk,
     pub(super) forms: Forms,
-    pub(super) questions: questions::Questions,
     /// The records of servers' questions that are being written, and the answers that follow them.
     pub(super) stories: JoinSet<()>,
     pub(super) refused_forms: doors::Doors<(ConnectionName, Arc<str>)>,
@@ -182,7 +182,7 @@ impl Core {
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
             Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
-            () = self.questions.changed() => self.questions_changed(),
+            () = self.inlets.questions.changed() => self.questions_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {

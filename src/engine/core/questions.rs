@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::Core;
+use crate::engine::first_party::FirstParty;
 use crate::engine::snapshot::{Board, QuestionView};
 use crate::secret::Redactor;
 
@@ -17,8 +18,8 @@ pub(in crate::engine) struct Questions {
 }
 
 impl Questions {
-    pub(in crate::engine) fn new(feed: Option<watch::Receiver<Board>>) -> Self {
-        let mut feed = feed;
+    pub(in crate::engine) fn of(tools: Option<&Arc<dyn FirstParty>>) -> Self {
+        let mut feed = tools.and_then(|tools| tools.questions());
         if let Some(feed) = feed.as_mut().filter(|feed| !feed.borrow().is_empty()) {
             // What was there before anybody looked is news too.
             feed.mark_changed();
@@ -35,7 +36,7 @@ impl Questions {
             // Whoever kept the board has gone.
             self.feed = None;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     fn take(&mut self, redactor: &Redactor) -> Board {
@@ -53,7 +54,7 @@ impl Questions {
 
 impl Core {
     pub(super) fn questions_changed(&mut self) {
-        self.snapshot.questions = self.questions.take(&self.fixed.pipeline.redactor);
+        self.snapshot.questions = self.inlets.questions.take(&self.fixed.pipeline.redactor);
         self.dirty = true;
     }
 }

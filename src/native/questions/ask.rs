@@ -1,6 +1,5 @@
 //! `a2a_ask`: keeps a question, then waits for its answer. Cancelling ends the waiting, never the question.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +8,8 @@ use serde_json::{Value, json};
 use super::desk::{Closed, DEEPEST};
 use super::{OPEN, fresh_channel, people, views};
 use crate::clock::Timestamp;
-use crate::native::request::{Class, Outcome, Refusal, Request};
-use crate::native::tool::Ask;
+use crate::native::request::{Class, Refusal, Request};
+use crate::native::tool::{Ask, Running};
 use crate::store::questions::{Answer, Question};
 
 /// The longest that an asker waits, and how long it does when it does not say.
@@ -18,7 +17,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(120);
 /// Characters of a message in the log.
 const LOGGED: usize = 200;
 
-pub fn run(ask: Ask) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+pub fn run(ask: Ask) -> Running {
     Box::pin(async move {
         let request = &ask.request;
         let asker =
@@ -26,7 +25,7 @@ pub fn run(ask: Ask) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         let target = people::colleague(&request.company, &asker, request.need("role_urn")?)?.handle.to_string();
         let patience = patience(request)?;
         let channel = fresh_channel()?;
-        let desk = ask.native.questions().clone();
+        let desk = ask.native.shared().questions.clone();
         let mut place = desk.wait(&channel, &asker, &target).map_err(|closed| refusal(closed, &target))?;
         let question = Question {
             id: 0,
@@ -142,7 +141,7 @@ async fn delivered(ask: &Ask, channel: &Arc<str>) {
 /// What an asker gets that waits no longer.
 fn open(ask: &Ask, question: &Question) -> Value {
     let target = &question.target;
-    let present = ask.native.questions().is_present(target);
+    let present = ask.native.shared().questions.is_present(target);
     let there = if present { "is connected and has not answered yet" } else { "is not connected at the moment" };
     json!({
         "channel": question.channel, "status": "open", "to": target, "colleague_connected": present,

@@ -114,16 +114,24 @@ impl Questions {
     }
 
     /// The same for prompts alone: after some were put in, or marked.
-    ///
-    /// # Errors
-    /// As for [`Self::load`].
-    pub async fn load_prompts(&self, store: &Store) -> Result<(), StoreError> {
+    pub async fn follow_prompts(&self, store: &Store) {
+        if let Err(error) = self.load_prompts(store).await {
+            tracing::warn!(%error, "questions_not_loaded");
+        }
+    }
+
+    async fn load_prompts(&self, store: &Store) -> Result<(), StoreError> {
         // One after the other, so that what is shown last is what was read last.
         let _turn = self.loading().await;
         let open = store.read(|store| store.open_prompts(None, PROMPTS.1)).await?;
         self.show_all(QuestionKind::Autopilot, open.iter().map(views::prompt).collect());
         Ok(())
     }
+}
+
+/// Whether this tool puts prompts into inboxes or marks them.
+pub fn touches_prompts(tool: &str) -> bool {
+    ["trigger_autopilot", "mark_inbox"].contains(&tool)
 }
 
 /// Whether an inbox takes another prompt.

@@ -1,17 +1,15 @@
 //! `a2a_reply`: the one answer to a question, or what came of a prompt.
 
-use std::pin::Pin;
-
 use serde_json::json;
 
 use super::ask::log_sent;
 use super::views;
 use crate::native::request::{Actor, Class, Outcome, Refusal};
-use crate::native::tool::Ask;
+use crate::native::tool::{Ask, Running};
 use crate::store::questions::{Answer, Prompt, Question};
 use crate::store::{Signed, WriteStore};
 
-pub fn run(ask: Ask) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
+pub fn run(ask: Ask) -> Running {
     Box::pin(async move {
         let request = &ask.request;
         request.actor.may_write()?;
@@ -29,7 +27,7 @@ async fn question(ask: &Ask, channel: String, answer: Answer) -> Outcome {
     let (actor, kept) = (ask.request.actor.clone(), answer.clone());
     let question = ask.native.store().write(move |store| keep(store, &actor, (&channel, kept))).await?;
     let view = views::question(&Question { answer: Some(answer.clone()), ..question.clone() }, None);
-    let desk = ask.native.questions();
+    let desk = &ask.native.shared().questions;
     desk.show(view);
     let waited = desk.answer(&question.channel, &answer);
     let role = if answer.by.kind == "seat" { "target" } else { &answer.by.kind };
@@ -73,7 +71,7 @@ async fn prompt(ask: &Ask, id: i64, answer: Answer) -> Outcome {
     let found = ask.native.store().write(done).await?;
     let mut view = views::prompt(&found);
     view.answer = Some(views::answer(&answer));
-    ask.native.questions().show(view);
+    ask.native.shared().questions.show(view);
     Ok(json!({"channel": views::channel_of(id), "status": "done", "note": "the prompt is marked as done"}))
 }
 

@@ -8,10 +8,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::TOOLS;
 use crate::config::model::{PolicyDecision, Source};
+use crate::engine::first_party::World;
 use crate::engine::snapshot::{Caller, QuestionKind, QuestionView};
 use crate::ids::SeatHandle;
-use crate::native::Native;
 use crate::native::request::{Class, Refusal};
+use crate::native::{From, Native};
 use crate::store::Store;
 
 const CONFIG: &str = "
@@ -55,22 +56,32 @@ fn operator(id: &str) -> Caller {
 
 type Answered = Result<Value, Refusal>;
 
+async fn run(
+    native: &Arc<Native>,
+    (tool, arguments): (&str, Value),
+    caller: &Caller,
+    cancel: CancellationToken,
+) -> Answered {
+    let from = From { caller: caller.clone(), world: World::default(), cancel };
+    native.clone().run((tool, &arguments.to_string()), from).await
+}
+
 impl Bench {
     async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Answered {
-        self.native.run(tool, &arguments.to_string(), caller, CancellationToken::new()).await
+        run(&self.native, (tool, arguments), caller, CancellationToken::new()).await
     }
 
     fn ask(&self, from: &str, to: &str, deadline: &str) -> (JoinHandle<Answered>, CancellationToken) {
         let (native, caller, cancel) = (self.native.clone(), seat(from), CancellationToken::new());
-        let arguments = json!({"role_urn": to, "brief": format!("{from} asks {to}"), "deadline": deadline}).to_string();
+        let arguments = json!({"role_urn": to, "brief": format!("{from} asks {to}"), "deadline": deadline});
         let token = cancel.clone();
-        let call = async move { native.run("a2a_ask", &arguments, &caller, token).await };
+        let call = async move { run(&native, ("a2a_ask", arguments), &caller, token).await };
         (tokio::spawn(call), cancel)
     }
 
     /// The first row of the board that fits, as soon as there is one.
     async fn row(&self, fits: impl Fn(&QuestionView) -> bool) -> Arc<QuestionView> {
-        let mut board = self.native.questions().board();
+        let mut board = self.native.shared().questions.board();
         let found = board.wait_for(|board| board.iter().any(|row| fits(row))).await.unwrap();
         found.iter().find(|row| fits(row)).unwrap().clone()
     }
@@ -118,9 +129,8 @@ async fn an_answer_in_time_is_the_result_and_stands_in_no_inbox() {
     let bench = bench();
     for target in ["role_urn", "target", "target_handle"] {
         let (native, arguments) = (bench.native.clone(), json!({target: "Operations", "brief": "why?", "budget": 9}));
-        let call = async move {
-            native.run("a2a_ask", &arguments.to_string(), &seat("release"), CancellationToken::new()).await
-        };
+        let call =
+            async move { run(&native, ("a2a_ask", arguments), &seat("release"), CancellationToken::new()).await };
         let call = tokio::spawn(call);
         let row = bench.row(QuestionView::is_open).await;
         assert!(row.waits_until.is_some() && row.channel.starts_with("a2a-") && row.channel.len() == 16, "{row:?}");
@@ -201,7 +211,7 @@ async fn a_deadline_that_passes_leaves_the_question_open_and_the_answer_comes_la
             assert_eq!((&late["channel"], &late["answer"]), (&channel, &json!("late")), "reading marks nothing");
         }
     }
-    bench.native.questions().set_present([SeatHandle::from("ops")].into());
+    bench.native.shared().questions.set_present([SeatHandle::from("ops")].into());
     let result = bench.ask("release", "ops", "PT1S").0.await.unwrap().unwrap();
     assert_eq!(result["colleague_connected"], json!(true));
 }
@@ -246,7 +256,7 @@ async fn a_restart_keeps_what_is_open() {
     let Bench { native, folder } = bench;
     drop(native);
     let bench = Bench { native: open(folder.path()), folder };
-    bench.native.questions().load(bench.native.store()).await.unwrap();
+    bench.native.shared().questions.load(bench.native.store()).await.unwrap();
     let again = bench.row(QuestionView::is_open).await;
     assert_eq!(*again, QuestionView { waits_until: None, ..(*row).clone() }, "and nobody waits");
     bench.call(&seat("ops"), "a2a_reply", json!({"channel": &*row.channel, "body": "still"})).await.unwrap();
@@ -277,7 +287,6 @@ async fn a_prompt_of_an_autopilot_is_done_by_a_reply() {
     let arguments = r#"{"autopilot_id":"nightly"}"#;
     let trigger = connector.call(&badge, "trigger_autopilot", arguments, PolicyDecision::Allow);
     assert_eq!(trigger.await.unwrap().status, 200);
-    bench.native.questions().load_prompts(bench.native.store()).await.unwrap();
     let row = bench.row(|row| row.kind == QuestionKind::Autopilot).await;
     assert_eq!((&*row.from, row.to.as_str(), &*row.brief), ("nightly", "ops", "look at the alerts"));
     assert_eq!(bench.inbox(&seat("release")).await["prompts"], json!([]), "another's");

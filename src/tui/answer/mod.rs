@@ -18,7 +18,6 @@ use crate::engine::snapshot::{CallPhase, MOST_ANSWER, QuestionView, Snapshot};
 use crate::ids::{CallId, ServerName};
 use crate::text;
 use crate::tool::Arguments;
-use crate::tui::card::Outcome;
 use crate::tui::editor::{plain, text_area};
 use crate::tui::intent::{Effect, Intent, Question};
 
@@ -70,26 +69,25 @@ impl Answers {
         }
     }
 
-    /// Handles a key press. `intent` is what the keymap makes of it in a sheet.
-    pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Outcome {
-        let Some(sheet) = &mut self.open else { return Outcome::default() };
+    /// Handles a key press; `None` where no sheet is open. `intent` is what the keymap makes of it in a sheet.
+    pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Option<Vec<Effect>> {
+        let sheet = self.open.as_mut()?;
         if key.kind == KeyEventKind::Release {
-            return Outcome::default();
+            return Some(Vec::new());
         }
         sheet.message = None;
+        let mut effects = Vec::new();
         match intent {
-            Some(Intent::Submit) => Outcome { effects: sheet.submit(snapshot), close: false },
+            Some(Intent::Submit) => effects = sheet.submit(snapshot),
             Some(Intent::Back) => {
-                let kept = !sheet.is_blank();
+                if !sheet.is_blank() {
+                    effects.push(Effect::Say("what you wrote is kept: Enter goes on with it".into()));
+                }
                 self.leave();
-                let said = kept.then(|| Effect::Say("what you wrote is kept: Enter goes on with it".into()));
-                Outcome { effects: said.into_iter().collect(), close: true }
             }
-            _ => {
-                sheet.write(key);
-                Outcome::default()
-            }
+            _ => sheet.write(key),
         }
+        Some(effects)
     }
 
     /// A call was handed to the engine: the sheet that it carries makes room.
