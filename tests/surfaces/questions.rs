@@ -122,7 +122,9 @@ async fn the_three_tools_are_where_they_belong() {
     let names = async |agent: Agent| {
         let tools = agent.list().await["result"]["tools"].clone();
         let all = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
-        all.filter(|name| name.starts_with("a2a_")).collect::<Vec<_>>()
+        let mut ours: Vec<_> = all.filter(|name| name.starts_with("a2a_")).collect();
+        ours.sort();
+        ours
     };
     assert_eq!(names(bench.modern("release")).await, ["a2a_ask", "a2a_inbox", "a2a_reply"]);
     let founder = bench.operator("founder", "/operator/mcp", true).await;
@@ -152,7 +154,7 @@ async fn a_killed_program_keeps_the_question_for_the_next_one() {
     let seat = |handle: &str| format!("  - {{ name: {handle}, token: '${{X:-{handle}-token-0123456789}}' }}\n");
     let config = format!("name: Acme\nroles:\n{}{}mcp_servers: []\n", seat("release"), seat("review"));
     std::fs::write(folder.path().join("config.yaml"), config).unwrap();
-    let mut serving = Serving::start(folder.path(), &[]);
+    let serving = Serving::start(folder.path(), &[]);
     let arguments = json!({"role_urn": "review", "brief": "still there?", "deadline": "PT100S"}).to_string();
     let (asker, colleague) = (agent(&serving, "release"), agent(&serving, "review"));
     let waiting = tokio::spawn(async move {
@@ -166,7 +168,8 @@ async fn a_killed_program_keeps_the_question_for_the_next_one() {
         }
         tokio::task::yield_now().await;
     };
-    serving.child.kill().unwrap();
+    // SIGKILL: nobody is told, nothing is closed.
+    drop(serving);
     // Whether its head came before the kill or not: there is no answer.
     drop(waiting.await.unwrap());
     let serving = Serving::start(folder.path(), &[]);
