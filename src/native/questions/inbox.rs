@@ -23,7 +23,9 @@ pub fn read(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let limit = request.number("limit").unwrap_or(SOME);
     let questions = store.open_questions(seat, limit)?;
     let prompts = store.open_prompts(seat, limit)?;
+    let (own, all) = store.count_open_questions(seat.unwrap_or_default())?;
     let mut inbox = json!({
+        "open": if seat.is_some() { own } else { all },
         "questions": questions.iter().map(|question| views::asked(question, request.at)).collect::<Vec<_>>(),
         "prompts": prompts.iter().map(views::prompted).collect::<Vec<_>>(),
     });

@@ -25,7 +25,7 @@ pub fn run(ask: Ask) -> Running {
 
 async fn question(ask: &Ask, channel: String, answer: Answer) -> Outcome {
     let (actor, kept) = (ask.request.actor.clone(), answer.clone());
-    let question = ask.native.store().write(move |store| keep(store, &actor, (&channel, kept))).await?;
+    let (question, left) = ask.native.store().write(move |store| keep(store, &actor, (&channel, kept))).await?;
     let view = views::question(&Question { answer: Some(answer.clone()), ..question.clone() }, None);
     let desk = &ask.native.shared().questions;
     desk.show(view);
@@ -34,13 +34,14 @@ async fn question(ask: &Ask, channel: String, answer: Answer) -> Outcome {
     log_sent((&question.channel, 2), (&answer.by.id, role, &question.asker), &answer.body);
     let then = if waited { "had waited for it and has it" } else { "finds it in its inbox" };
     Ok(json!({
-        "channel": question.channel, "status": "answered", "to": question.asker,
+        "channel": question.channel, "status": "answered", "to": question.asker, "still_open": left,
         "note": format!("{} {then}", question.asker),
     }))
 }
 
-/// Keeps the answer, where the one who answers may and nobody has before.
-fn keep(store: &WriteStore<'_>, actor: &Actor, (channel, answer): (&str, Answer)) -> Result<Question, Refusal> {
+/// Keeps the answer, where the one who answers may and nobody has before. With how many questions the seat that was
+/// asked has left.
+fn keep(store: &WriteStore<'_>, actor: &Actor, (channel, answer): (&str, Answer)) -> Result<(Question, i64), Refusal> {
     let missing = || Refusal::not_found("channel");
     let question = store.question(channel)?.ok_or_else(missing)?;
     let seat = actor.seat.as_deref().filter(|_| !actor.is_operator);
@@ -57,7 +58,8 @@ fn keep(store: &WriteStore<'_>, actor: &Actor, (channel, answer): (&str, Answer)
         return Err(already(&views::who(&before.by)));
     }
     store.answer(channel, &answer.body, &signed)?;
-    Ok(question)
+    let left = store.count_open_questions(&question.target)?.0;
+    Ok((question, left))
 }
 
 async fn prompt(ask: &Ask, id: i64, answer: Answer) -> Outcome {

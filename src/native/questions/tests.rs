@@ -140,7 +140,7 @@ async fn an_answer_in_time_is_the_result_and_stands_in_no_inbox() {
         assert_eq!((&question["budget"], &question["chain"]), (&json!(9), &json!(["release"])));
         let reply = json!({"channel": &*row.channel, "body": "because"});
         let told = bench.call(&seat("ops"), "a2a_reply", reply.clone()).await.unwrap();
-        assert!(told["note"].as_str().unwrap().contains("has it"), "{told}");
+        assert!(told["note"].as_str().unwrap().contains("has it") && told["still_open"] == json!(0), "{told}");
         let answer = call.await.unwrap().unwrap();
         assert_eq!((&answer["answer"], &answer["answered_by"]), (&json!("because"), &json!("seat:ops")));
         assert_eq!((&answer["status"], &answer["in_place_of"]), (&json!("answered"), &json!(null)));
@@ -273,7 +273,8 @@ async fn an_inbox_that_is_full_takes_no_more() {
     assert_eq!(full.class, Class::InboxFull);
     bench.ask("release", "builder-one", "PT1S").0.await.unwrap().unwrap();
     let listed = bench.call(&seat("ops"), "a2a_inbox", json!({"limit": 256})).await.unwrap();
-    assert_eq!(listed["questions"].as_array().unwrap().len(), 32);
+    assert_eq!((listed["questions"].as_array().unwrap().len(), &listed["open"]), (32, &json!(32)));
+    assert_eq!(bench.inbox(&operator("founder")).await["open"], json!(33), "of all seats");
     let newest = listed["questions"][0]["channel"].clone();
     bench.call(&seat("ops"), "a2a_reply", json!({"channel": newest, "body": "x"})).await.unwrap();
     bench.ask("builder-one", "ops", "PT1S").0.await.unwrap().expect("room again");
