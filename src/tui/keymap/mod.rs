@@ -41,6 +41,16 @@ pub enum Context {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, while it is read.
+    Page,
+    /// A sheet to write on.
+    Compose,
+    /// A list to choose from.
+    Choose,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -63,7 +73,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -75,6 +85,11 @@ impl Context {
         Self::Sessions,
         Self::Log,
         Self::Seats,
+        Self::Work,
+        Self::Pages,
+        Self::Page,
+        Self::Compose,
+        Self::Choose,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
@@ -100,6 +115,11 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
+            Self::Page => "Reading a page",
+            Self::Compose => "Writing",
+            Self::Choose => "Choosing",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
@@ -123,7 +143,10 @@ impl Context {
             | Self::Calls
             | Self::Sessions
             | Self::Log
-            | Self::Seats => Some(Self::List),
+            | Self::Seats
+            | Self::Work
+            | Self::Pages
+            | Self::Page => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

@@ -7,22 +7,26 @@ mod facts;
 mod feed;
 mod filter;
 pub mod log;
+pub mod pages;
 pub mod seats;
 pub mod servers;
 pub mod sessions;
 pub mod stderr;
 pub mod tools;
 mod two;
+pub mod work;
 
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
 pub use connect::Connect;
 pub use log::LogPane;
+pub use pages::PagesPane;
 pub use seats::SeatsPane;
 pub use servers::ServersPane;
 pub use sessions::SessionsPane;
 pub use stderr::StderrPane;
 pub use tools::ToolsPane;
+pub use work::WorkPane;
 
 use super::keymap::Context;
 
@@ -44,12 +48,25 @@ pub enum View {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
 }
 
 impl View {
     /// All, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log, Self::Seats];
+    pub const ALL: [Self; 9] = [
+        Self::Servers,
+        Self::Tools,
+        Self::Approvals,
+        Self::Calls,
+        Self::Sessions,
+        Self::Log,
+        Self::Seats,
+        Self::Work,
+        Self::Pages,
+    ];
 
     /// The number that opens it.
     pub const fn number(self) -> u8 {
@@ -61,6 +78,8 @@ impl View {
             Self::Sessions => 5,
             Self::Log => 6,
             Self::Seats => 7,
+            Self::Work => 8,
+            Self::Pages => 9,
         }
     }
 
@@ -79,6 +98,8 @@ impl View {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
         }
     }
 }
@@ -104,6 +125,12 @@ pub enum PaneId {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, in the place of the list where there is no room for both.
+    Page,
 }
 
 impl PaneId {
@@ -119,6 +146,9 @@ impl PaneId {
             Self::Sessions => Context::Sessions,
             Self::Log => Context::Log,
             Self::Seats => Context::Seats,
+            Self::Work => Context::Work,
+            Self::Pages => Context::Pages,
+            Self::Page => Context::Page,
         }
     }
 }

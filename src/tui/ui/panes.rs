@@ -14,7 +14,8 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, LogPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+    ApprovalsPane, CallsPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane,
+    View, WorkPane,
 };
 
 /// See the module.
@@ -32,6 +33,8 @@ pub struct Panes {
     sessions: SessionsPane,
     log: LogPane,
     seats: SeatsPane,
+    work: WorkPane,
+    pages: PagesPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +58,8 @@ impl Panes {
             sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
             seats: SeatsPane::new(zone.clone()),
+            work: WorkPane::new(zone.clone()),
+            pages: PagesPane::new(zone.clone()),
         }
     }
 
@@ -64,7 +69,7 @@ impl Panes {
     }
 
     /// The pane with the focus.
-    pub const fn focused(&self) -> PaneId {
+    pub fn focused(&self) -> PaneId {
         match (self.view, self.half) {
             (View::Servers, Half::Servers) => PaneId::Servers,
             (View::Servers, Half::Stderr) => PaneId::Stderr,
@@ -77,6 +82,9 @@ impl Panes {
             (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
             (View::Seats, _) => PaneId::Seats,
+            (View::Work, _) => PaneId::Work,
+            (View::Pages, _) if self.pages.is_reading() => PaneId::Page,
+            (View::Pages, _) => PaneId::Pages,
         }
     }
 
@@ -91,6 +99,8 @@ impl Panes {
             View::Sessions => self.sessions.to_list(),
             View::Log => {}
             View::Seats => self.seats.to_list(),
+            View::Work => self.work.to_list(),
+            View::Pages => self.pages.to_list(),
         }
     }
 
@@ -101,6 +111,8 @@ impl Panes {
             PaneId::Calls => self.calls.way_back(),
             PaneId::Sessions => self.sessions.way_back(),
             PaneId::Seats => self.seats.way_back(),
+            PaneId::Work => self.work.way_back(),
+            PaneId::Pages | PaneId::Page => self.pages.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
@@ -114,6 +126,7 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.searching(),
             View::Log => self.log.searching(),
+            View::Pages => self.pages.possible(Intent::NextMatch),
             _ => false,
         }
     }
@@ -121,6 +134,15 @@ impl Panes {
     /// Whether the selected call is one that the person can give up.
     pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
         self.view == View::Calls && self.calls.may_give_up(snapshot)
+    }
+
+    /// Whether a key of the view in front does something now.
+    pub fn possible(&self, intent: Intent) -> bool {
+        match self.view {
+            View::Work => self.work.possible(intent),
+            View::Pages => self.pages.possible(intent),
+            _ => true,
+        }
     }
 
     /// Brings something to the front.
@@ -141,6 +163,10 @@ impl Panes {
             Target::Call(call) => {
                 self.show(View::Calls);
                 self.calls.show_call(call);
+            }
+            Target::Item(key) => {
+                self.show(View::Work);
+                self.work.show_item(key);
             }
         }
     }
@@ -163,6 +189,8 @@ impl Panes {
             View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
             View::Seats => self.seats.layout(body, snapshot),
+            View::Work => self.work.layout(body),
+            View::Pages => self.pages.layout(body),
         }
     }
 
@@ -176,6 +204,8 @@ impl Panes {
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
             PaneId::Seats => self.seats.apply(intent, snapshot),
+            PaneId::Work => self.work.apply(intent, snapshot),
+            PaneId::Pages | PaneId::Page => self.pages.apply(intent, snapshot),
         }
     }
 
@@ -189,6 +219,8 @@ impl Panes {
             PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
             PaneId::Seats => false,
+            PaneId::Work => self.work.typing(),
+            PaneId::Pages | PaneId::Page => self.pages.typing(),
         }
     }
 
@@ -201,6 +233,8 @@ impl Panes {
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
+            PaneId::Work => self.work.text(key),
+            PaneId::Pages | PaneId::Page => self.pages.text(key),
             PaneId::Seats => {}
         }
         Vec::new()
@@ -215,6 +249,8 @@ impl Panes {
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
+            PaneId::Work => self.work.paste(pasted),
+            PaneId::Pages | PaneId::Page => self.pages.paste(pasted),
             PaneId::Seats => {}
         }
     }
@@ -239,8 +275,10 @@ impl Panes {
 
     /// What the view in front wants to know of the company's rows. The same questions as before are not asked again
     /// until something changes.
-    pub const fn wants(&self) -> Vec<Ask> {
+    pub fn wants(&self) -> Vec<Ask> {
         match self.view {
+            View::Work => self.work.wants(),
+            View::Pages => self.pages.wants(),
             View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Seats => {
                 Vec::new()
             }
@@ -248,9 +286,11 @@ impl Panes {
     }
 
     /// Hands an answer to the pane that asked. One that is late for its question is for nobody.
-    #[expect(clippy::unused_self, reason = "no pane asks yet: the first ones that do are in the next change")]
     pub fn take(&mut self, answer: Answer) {
-        drop(answer);
+        match answer.ask {
+            Ask::Work(_) | Ask::Item(_) => self.work.take(answer),
+            Ask::Pages(_) | Ask::Page(..) => self.pages.take(answer),
+        }
     }
 
     /// Draws the view in front.
@@ -272,6 +312,8 @@ impl Panes {
             View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
             View::Seats => self.seats.render(buf, draw),
+            View::Work => self.work.render(buf, draw),
+            View::Pages => self.pages.render(buf, draw),
         }
     }
 
@@ -286,7 +328,7 @@ impl Panes {
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
             // Times of day only.
-            View::Tools | View::Seats => false,
+            View::Tools | View::Seats | View::Work | View::Pages => false,
         };
         if moves { Motion::Seconds } else { Motion::Minutes }
     }
