@@ -25,8 +25,8 @@ use crate::engine::state_dir::{self, StateDir};
 use crate::engine::status::Era;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
+use crate::native::Native;
 use crate::native::reader::RowReader;
-use crate::native::{Company, Native};
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::names::Names;
@@ -94,8 +94,8 @@ pub(super) struct Parts {
     pub(super) redactor: Redactor,
     pub(super) logging: Logging,
     pub(super) audit: Audit,
-    /// Not opened before it is used.
-    pub(super) store: Store,
+    /// The program's own tools, over the store, which is not opened before it is used.
+    pub(super) native: Arc<Native>,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
 }
 
@@ -140,8 +140,8 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        let store = Store::new(state.path());
-        Ok(Self { state, redactor, logging, audit, store, first_notices })
+        let native = Native::open(document.config(), Store::new(state.path()));
+        Ok(Self { state, redactor, logging, audit, native, first_notices })
     }
 
     /// Starts the engine on these parts.
@@ -179,10 +179,7 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
-            tools: self
-                .native(document)
-                .filter(|_| only.as_ref().is_none_or(has_ours))
-                .map(|native| native as Arc<dyn FirstParty>),
+            tools: only.as_ref().is_none_or(has_ours).then(|| self.native.clone() as Arc<dyn FirstParty>),
             prompts: PromptNames {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
@@ -209,15 +206,9 @@ impl Parts {
         start::start(document.config(), options)
     }
 
-    /// The company's own tools, where the configuration opens them.
-    pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
-        Native::open(document.config(), self.store.clone())
-    }
-
     /// What the screen reads the company's rows with.
-    pub(super) fn reader(&self, document: &Document) -> Arc<RowReader> {
-        let company = Arc::new(Company::of(document.config()));
-        Arc::new(RowReader::new(self.store.clone(), company, self.redactor.clone()))
+    pub(super) fn reader(&self) -> Arc<RowReader> {
+        Arc::new(self.native.reader(self.redactor.clone()))
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should

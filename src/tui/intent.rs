@@ -61,6 +61,8 @@ pub enum Intent {
     CycleServer,
     /// Step through status filters.
     CycleStatus,
+    /// Choose as whom the catalogue is looked at.
+    ViewAs,
     /// Follow or pause.
     Follow,
     /// Wrap or cut long lines.
@@ -186,6 +188,7 @@ impl Intent {
             Self::CycleClass => "cycle_class",
             Self::CycleServer => "cycle_server",
             Self::CycleStatus => "cycle_status",
+            Self::ViewAs => "view_as",
             Self::Follow => "follow",
             Self::Wrap => "wrap",
             Self::Times => "times",

@@ -7,6 +7,7 @@
 
 mod audit;
 mod issues;
+mod recent;
 pub mod table;
 #[cfg(test)]
 mod tests;
@@ -204,6 +205,8 @@ impl Connector {
                 };
                 self.store.write(write).await
             }
+            // Its tools are one step in the store each: that step and its record are one.
+            Handler::Run(_) => Err(Denial::error(503, "unavailable", "this is no tool of the connector")),
         }
     }
 

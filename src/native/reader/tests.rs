@@ -10,6 +10,7 @@ use crate::engine::snapshot::Caller;
 use crate::native::Native;
 use crate::rows::{pages, work};
 use crate::secret::Secret;
+use crate::store::Store;
 
 struct Bench {
     native: Arc<Native>,
@@ -24,16 +25,14 @@ fn bench(more: &str) -> Bench {
     let store = Store::new(folder.path());
     let redactor = Redactor::default();
     redactor.learn([Secret::new("hunter2hunter2")]);
-    let reader = Arc::new(RowReader::new(store.clone(), Arc::new(Company::of(&config)), redactor));
-    let open = "name: Acme\nmcp_servers: []\n";
-    let open = crate::config::load(open, &Source::File("config.yaml".into())).unwrap().config;
-    let native = Native::open(if more.is_empty() { &config } else { &open }, store).unwrap();
+    let native = Native::open(&config, store);
+    let reader = Arc::new(native.reader(redactor));
     Bench { native, reader, _folder: folder }
 }
 
 impl Bench {
     async fn call(&self, tool: &str, arguments: serde_json::Value) -> serde_json::Value {
-        self.native.run(tool, &arguments.to_string(), &Caller::Console).await.unwrap()
+        self.native.call_as(&Caller::Console, tool, &arguments.to_string()).await.unwrap()
     }
 
     async fn find(&self, ask: Ask) -> Found {
@@ -166,6 +165,8 @@ async fn a_change_is_told_and_what_changes_nothing_is_not() {
     let before = count();
     assert_eq!(before, 2);
     bench.call("update_work_item", json!({"item": "WEB-1", "title": "One"})).await;
-    assert!(bench.native.run("create_work_item", r#"{"project":"NO","title":"x"}"#, &Caller::Console).await.is_err());
+    assert!(
+        bench.native.call_as(&Caller::Console, "create_work_item", r#"{"project":"NO","title":"x"}"#).await.is_err()
+    );
     assert_eq!(count(), before, "nothing was different, and what fails is taken back");
 }

@@ -29,6 +29,8 @@ pub enum Context {
     Stderr,
     /// The catalogue.
     Tools,
+    /// As whom the catalogue is looked at.
+    Looks,
     /// Waiting questions.
     Approvals,
     /// Remembered decisions.
@@ -47,6 +49,8 @@ pub enum Context {
     Pages,
     /// One page, while it is read.
     Page,
+    /// The scoped connector's audit.
+    Trail,
     /// A sheet to write on.
     Compose,
     /// A list to choose from.
@@ -73,12 +77,13 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 27] = [
         Self::Global,
         Self::List,
         Self::Servers,
         Self::Stderr,
         Self::Tools,
+        Self::Looks,
         Self::Approvals,
         Self::Grants,
         Self::Calls,
@@ -88,6 +93,7 @@ impl Context {
         Self::Work,
         Self::Pages,
         Self::Page,
+        Self::Trail,
         Self::Compose,
         Self::Choose,
         Self::Card,
@@ -109,6 +115,7 @@ impl Context {
             Self::Servers => "Servers",
             Self::Stderr => "Standard error",
             Self::Tools => "Tools",
+            Self::Looks => "As whom to look at the tools",
             Self::Approvals => "Approvals",
             Self::Grants => "Grants",
             Self::Calls => "Calls",
@@ -118,6 +125,7 @@ impl Context {
             Self::Work => "Work",
             Self::Pages => "Pages",
             Self::Page => "Reading a page",
+            Self::Trail => "Connector",
             Self::Compose => "Writing",
             Self::Choose => "Choosing",
             Self::Card => "Approval card",
@@ -146,7 +154,8 @@ impl Context {
             | Self::Seats
             | Self::Work
             | Self::Pages
-            | Self::Page => Some(Self::List),
+            | Self::Page
+            | Self::Trail => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

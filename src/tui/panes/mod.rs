@@ -13,6 +13,7 @@ pub mod servers;
 pub mod sessions;
 pub mod stderr;
 pub mod tools;
+pub mod trail;
 mod two;
 pub mod work;
 
@@ -26,6 +27,7 @@ pub use servers::ServersPane;
 pub use sessions::SessionsPane;
 pub use stderr::StderrPane;
 pub use tools::ToolsPane;
+pub use trail::TrailPane;
 pub use work::WorkPane;
 
 use super::keymap::Context;
@@ -52,10 +54,12 @@ pub enum View {
     Work,
     /// The company's pages.
     Pages,
+    /// The scoped connector's audit. It has no number.
+    Connector,
 }
 
 impl View {
-    /// All, in the order of their numbers.
+    /// Those with a number, in the order of their numbers.
     pub const ALL: [Self; 9] = [
         Self::Servers,
         Self::Tools,
@@ -68,9 +72,9 @@ impl View {
         Self::Pages,
     ];
 
-    /// The number that opens it.
-    pub const fn number(self) -> u8 {
-        match self {
+    /// The number that opens it, where it has one.
+    pub const fn number(self) -> Option<u8> {
+        Some(match self {
             Self::Servers => 1,
             Self::Tools => 2,
             Self::Approvals => 3,
@@ -80,12 +84,13 @@ impl View {
             Self::Seats => 7,
             Self::Work => 8,
             Self::Pages => 9,
-        }
+            Self::Connector => return None,
+        })
     }
 
     /// The view with this number.
     pub fn numbered(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|view| view.number() == number)
+        Self::ALL.into_iter().find(|view| view.number() == Some(number))
     }
 
     /// Its name.
@@ -100,6 +105,7 @@ impl View {
             Self::Seats => "Seats",
             Self::Work => "Work",
             Self::Pages => "Pages",
+            Self::Connector => "Connector",
         }
     }
 }
@@ -113,6 +119,8 @@ pub enum PaneId {
     Stderr,
     /// The catalogue.
     Tools,
+    /// The list of those whom the catalogue can be looked at as, over it.
+    Looks,
     /// Waiting questions.
     Approvals,
     /// Remembered decisions, in the place of the questions.
@@ -131,6 +139,8 @@ pub enum PaneId {
     Pages,
     /// One page, in the place of the list where there is no room for both.
     Page,
+    /// The scoped connector's audit.
+    Trail,
 }
 
 impl PaneId {
@@ -140,6 +150,7 @@ impl PaneId {
             Self::Servers => Context::Servers,
             Self::Stderr => Context::Stderr,
             Self::Tools => Context::Tools,
+            Self::Looks => Context::Looks,
             Self::Approvals => Context::Approvals,
             Self::Grants => Context::Grants,
             Self::Calls => Context::Calls,
@@ -149,6 +160,7 @@ impl PaneId {
             Self::Work => Context::Work,
             Self::Pages => Context::Pages,
             Self::Page => Context::Page,
+            Self::Trail => Context::Trail,
         }
     }
 }

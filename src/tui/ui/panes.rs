@@ -15,7 +15,7 @@ use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
     ApprovalsPane, CallsPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane,
-    View, WorkPane,
+    TrailPane, View, WorkPane,
 };
 
 /// See the module.
@@ -35,6 +35,7 @@ pub struct Panes {
     seats: SeatsPane,
     work: WorkPane,
     pages: PagesPane,
+    trail: TrailPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -60,6 +61,7 @@ impl Panes {
             seats: SeatsPane::new(zone.clone()),
             work: WorkPane::new(zone.clone()),
             pages: PagesPane::new(zone.clone()),
+            trail: TrailPane::new(zone.clone()),
         }
     }
 
@@ -73,6 +75,7 @@ impl Panes {
         match (self.view, self.half) {
             (View::Servers, Half::Servers) => PaneId::Servers,
             (View::Servers, Half::Stderr) => PaneId::Stderr,
+            (View::Tools, _) if self.tools.choosing() => PaneId::Looks,
             (View::Tools, _) => PaneId::Tools,
             (View::Approvals, _) => match self.approvals.page() {
                 Page::Waiting => PaneId::Approvals,
@@ -85,11 +88,12 @@ impl Panes {
             (View::Work, _) => PaneId::Work,
             (View::Pages, _) if self.pages.is_reading() => PaneId::Page,
             (View::Pages, _) => PaneId::Pages,
+            (View::Connector, _) => PaneId::Trail,
         }
     }
 
     /// Brings a view to the front, the focus on its list: what the keys do there does not depend on earlier visits.
-    pub const fn show(&mut self, view: View) {
+    pub fn show(&mut self, view: View) {
         self.view = view;
         match view {
             View::Servers => self.half = Half::Servers,
@@ -97,7 +101,7 @@ impl Panes {
             View::Approvals => self.approvals.to_list(),
             View::Calls => self.calls.to_list(),
             View::Sessions => self.sessions.to_list(),
-            View::Log => {}
+            View::Log | View::Connector => {}
             View::Seats => self.seats.to_list(),
             View::Work => self.work.to_list(),
             View::Pages => self.pages.to_list(),
@@ -116,8 +120,9 @@ impl Panes {
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
+            PaneId::Trail if self.trail.searching() => Some("end search"),
             PaneId::Grants => Some("waiting questions"),
-            PaneId::Servers | PaneId::Approvals | PaneId::Log => None,
+            PaneId::Servers | PaneId::Looks | PaneId::Approvals | PaneId::Log | PaneId::Trail => None,
         }
     }
 
@@ -127,6 +132,7 @@ impl Panes {
             View::Servers => self.stderr.searching(),
             View::Log => self.log.searching(),
             View::Pages => self.pages.possible(Intent::NextMatch),
+            View::Connector => self.trail.searching(),
             _ => false,
         }
     }
@@ -168,6 +174,7 @@ impl Panes {
                 self.show(View::Work);
                 self.work.show_item(key);
             }
+            Target::Trail => self.show(View::Connector),
         }
     }
 
@@ -191,6 +198,7 @@ impl Panes {
             View::Seats => self.seats.layout(body, snapshot),
             View::Work => self.work.layout(body),
             View::Pages => self.pages.layout(body),
+            View::Connector => self.trail.layout(body),
         }
     }
 
@@ -198,7 +206,7 @@ impl Panes {
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.apply_servers(intent, snapshot),
-            PaneId::Tools => self.tools.apply(intent, snapshot),
+            PaneId::Tools | PaneId::Looks => self.tools.apply(intent, snapshot),
             PaneId::Approvals | PaneId::Grants => self.approvals.apply(intent, snapshot),
             PaneId::Calls => self.calls.apply(intent, snapshot),
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
@@ -206,6 +214,7 @@ impl Panes {
             PaneId::Seats => self.seats.apply(intent, snapshot),
             PaneId::Work => self.work.apply(intent, snapshot),
             PaneId::Pages | PaneId::Page => self.pages.apply(intent, snapshot),
+            PaneId::Trail => self.trail.apply(intent),
         }
     }
 
@@ -213,7 +222,7 @@ impl Panes {
     pub fn typing(&self) -> bool {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.typing(),
-            PaneId::Tools => self.tools.typing(),
+            PaneId::Tools | PaneId::Looks => self.tools.typing(),
             PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
@@ -221,6 +230,7 @@ impl Panes {
             PaneId::Seats => false,
             PaneId::Work => self.work.typing(),
             PaneId::Pages | PaneId::Page => self.pages.typing(),
+            PaneId::Trail => self.trail.typing(),
         }
     }
 
@@ -228,13 +238,14 @@ impl Panes {
     pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.text(key),
-            PaneId::Tools => return self.tools.text(key, snapshot),
+            PaneId::Tools | PaneId::Looks => return self.tools.text(key, snapshot),
             PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
             PaneId::Work => self.work.text(key),
             PaneId::Pages | PaneId::Page => self.pages.text(key),
+            PaneId::Trail => self.trail.text(key),
             PaneId::Seats => {}
         }
         Vec::new()
@@ -244,13 +255,14 @@ impl Panes {
     pub fn paste(&mut self, pasted: &str) {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.paste(pasted),
-            PaneId::Tools => self.tools.paste(pasted),
+            PaneId::Tools | PaneId::Looks => self.tools.paste(pasted),
             PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
             PaneId::Work => self.work.paste(pasted),
             PaneId::Pages | PaneId::Page => self.pages.paste(pasted),
+            PaneId::Trail => self.trail.paste(pasted),
             PaneId::Seats => {}
         }
     }
@@ -260,6 +272,7 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.advance(snapshot),
             View::Log => self.log.advance(snapshot),
+            View::Connector => self.trail.advance(),
             _ => Vec::new(),
         }
     }
@@ -269,6 +282,7 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.hunting(),
             View::Log => self.log.hunting(),
+            View::Connector => self.trail.hunting(),
             _ => false,
         }
     }
@@ -279,6 +293,7 @@ impl Panes {
         match self.view {
             View::Work => self.work.wants(),
             View::Pages => self.pages.wants(),
+            View::Connector => vec![Ask::Trail],
             View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Seats => {
                 Vec::new()
             }
@@ -290,6 +305,7 @@ impl Panes {
         match answer.ask {
             Ask::Work(_) | Ask::Item(_) => self.work.take(answer),
             Ask::Pages(_) | Ask::Page(..) => self.pages.take(answer),
+            Ask::Trail => self.trail.take(answer),
         }
     }
 
@@ -314,6 +330,7 @@ impl Panes {
             View::Seats => self.seats.render(buf, draw),
             View::Work => self.work.render(buf, draw),
             View::Pages => self.pages.render(buf, draw),
+            View::Connector => self.trail.render(buf, draw),
         }
     }
 
@@ -327,6 +344,7 @@ impl Panes {
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
+            View::Connector => self.trail.ages(),
             // Times of day only.
             View::Tools | View::Seats | View::Work | View::Pages => false,
         };
