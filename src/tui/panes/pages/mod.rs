@@ -5,8 +5,6 @@
 
 mod about;
 mod reading;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 

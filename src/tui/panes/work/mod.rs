@@ -5,8 +5,6 @@
 
 pub(super) mod about;
 mod acts;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 
