@@ -100,7 +100,8 @@ impl Say {
     }
 
     fn who(&self, who: &Who) -> Arc<str> {
-        self.text(&format!("{}:{}", who.kind, who.id))
+        // Whoever sits at the screen has no name there.
+        if who.kind == "console" { "console".into() } else { self.text(&format!("{}:{}", who.kind, who.id)) }
     }
 
     fn trail(&self, trail: &Trail) -> Result<Found, Refusal> {

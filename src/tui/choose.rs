@@ -126,7 +126,7 @@ impl Chooser {
         let cells = |(name, note, _): &(Arc<str>, Arc<str>, Effect)| width(name) + width(note) + 14;
         let widest = self.choice.options.iter().map(cells).max().unwrap_or(0);
         // The title and the word for the key have to fit, too.
-        let wide = widest.max(width(&self.choice.title) + 21).min(WIDTH);
+        let wide = widest.max(width(&self.choice.title) + 24).min(WIDTH);
         centred(screen, to_cells(wide), to_cells(self.choice.options.len() + 2))
     }
 }

@@ -29,7 +29,7 @@ pub(super) fn sections(item: &Item, zone: &TimeZone, width: usize) -> Vec<Sectio
     }
     if !item.children.is_empty() {
         let mut below = heading(&plural(item.children.len(), "item"), " below it", width);
-        item.children.iter().for_each(|child| link("", child, &mut below));
+        item.children.iter().for_each(|child| below.plain(&link(child)));
         sections.push(Section::Rows(below.rows));
     }
     sections.extend(comments(&item.comments, item.earlier_comments, (zone, width)));
@@ -66,16 +66,16 @@ fn facts(item: &Item, zone: &TimeZone, facts: &mut Facts) {
     facts.say("due", head.due.as_deref());
     facts.say("labels", Some(&head.labels.join(" · ")));
     if let Some(parent) = &item.parent {
-        link("below", parent, facts);
+        facts.add("below", &link(parent));
     }
     facts.add("made", &[text(&item.created.day_and_time(zone)), dim(&format!("  by {}", item.reporter))]);
     facts.add("changed", &[text(&head.updated.day_and_time(zone)), dim(&format!("  version {}", item.version))]);
 }
 
-fn link(label: &str, link: &Link, facts: &mut Facts) {
+fn link(link: &Link) -> Row {
     let (words, role) = status(&link.status);
     let role = if is_over(&link.status) { Role::Dim } else { role };
-    facts.add(label, &[dim(&format!("{}  ", link.key)), text(&link.title), Span::new(role, &format!("  {words}"))]);
+    vec![dim(&format!("{}  ", link.key)), text(&link.title), Span::new(role, &format!("  {words}"))]
 }
 
 /// Comments below each other, each with who and when.

@@ -35,6 +35,8 @@ const PORTION: usize = 200;
 const NEAR: usize = 50;
 /// The most rows that are kept.
 const MOST: usize = 5_000;
+/// From this width on titles are at least so long that they say something.
+const ROOMY: u16 = 50;
 /// The widest column of keys.
 const WIDEST_KEY: usize = 16;
 
@@ -335,7 +337,7 @@ impl WorkPane {
             .iter()
             .map(|item| Line { cells: self.cells(item), selected: self.pick.id() == Some(&item.key) })
             .collect();
-        table(buf, inside, (&columns(visible), &lines), draw);
+        table(buf, inside, (&columns(visible, inside.width), &lines), draw);
     }
 
     fn cells(&self, item: &Head) -> Vec<Row> {
@@ -370,12 +372,13 @@ impl WorkPane {
     }
 }
 
-/// The columns, that of the keys as wide as these need.
-fn columns(items: &[Head]) -> [Column; COLUMNS.len()] {
+/// The columns: that of the keys as wide as these need; titles keep room before the others do, where there is some.
+fn columns(items: &[Head], room: u16) -> [Column; COLUMNS.len()] {
     let widest = items.iter().map(|item| width(&item.key)).max().unwrap_or(0).clamp(5, WIDEST_KEY);
     let mut columns = COLUMNS;
-    if let Some(first) = columns.first_mut() {
-        first.width = Width::Cells(to_cells(widest));
+    let title = if room < ROOMY { 11 } else { 24 };
+    for (column, width) in columns.iter_mut().zip([Width::Cells(to_cells(widest)), Width::Rest(title)]) {
+        column.width = width;
     }
     columns
 }
