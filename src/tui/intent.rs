@@ -187,7 +187,6 @@ impl Intent {
             Self::CommandLine => "command_line",
             Self::CycleClass => "cycle_class",
             Self::CycleServer => "cycle_server",
-            Self::CycleStatus => "cycle_status",
             Self::ViewAs => "view_as",
             Self::Follow => "follow",
             Self::Wrap => "wrap",
@@ -212,19 +211,20 @@ impl Intent {
             Self::ReleaseSeat => "release_seat",
             Self::Grants => "grants",
             Self::Revoke => "revoke",
-            Self::NewItem => "new_item",
-            Self::Comment => "comment",
-            Self::EditText => "edit_text",
-            Self::SetStatus => "set_status",
-            Self::SetPriority => "set_priority",
-            Self::Assign => "assign",
-            Self::MoveItem => "move_item",
-            Self::Remove => "remove",
-            Self::Restore => "restore",
-            Self::Trash => "trash",
-            Self::Older => "older",
-            Self::Newer => "newer",
-            Self::ShowTrail => "show_trail",
+            Self::NewItem
+            | Self::Comment
+            | Self::EditText
+            | Self::SetStatus
+            | Self::SetPriority
+            | Self::Assign
+            | Self::MoveItem
+            | Self::Remove
+            | Self::Restore
+            | Self::Trash
+            | Self::Older
+            | Self::Newer
+            | Self::ShowTrail
+            | Self::CycleStatus => rows_name(self),
             Self::Submit => "submit",
             Self::Decline => "decline",
             Self::Dismiss => "dismiss",
@@ -237,6 +237,27 @@ impl Intent {
             Self::Yes => "yes",
             Self::No => "no",
         }
+    }
+}
+
+/// What is meant about the company's rows.
+const fn rows_name(intent: Intent) -> &'static str {
+    match intent {
+        Intent::NewItem => "new_item",
+        Intent::Comment => "comment",
+        Intent::EditText => "edit_text",
+        Intent::SetStatus => "set_status",
+        Intent::SetPriority => "set_priority",
+        Intent::Assign => "assign",
+        Intent::MoveItem => "move_item",
+        Intent::Remove => "remove",
+        Intent::Restore => "restore",
+        Intent::Trash => "trash",
+        Intent::Older => "older",
+        Intent::Newer => "newer",
+        Intent::ShowTrail => "show_trail",
+        Intent::CycleStatus => "cycle_status",
+        _ => "rows",
     }
 }
 

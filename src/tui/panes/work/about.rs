@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{is_over, priority, status};
+use super::draw::{is_over, priority, status};
 use crate::rows::work::{Comment, Item, Link};
 use crate::tui::format::plural;
 use crate::tui::panes::facts::Facts;
