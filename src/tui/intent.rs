@@ -161,6 +161,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
+    #[allow(clippy::too_many_lines, reason = "a table: one line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -211,20 +212,20 @@ impl Intent {
             Self::ReleaseSeat => "release_seat",
             Self::Grants => "grants",
             Self::Revoke => "revoke",
-            Self::NewItem
-            | Self::Comment
-            | Self::EditText
-            | Self::SetStatus
-            | Self::SetPriority
-            | Self::Assign
-            | Self::MoveItem
-            | Self::Remove
-            | Self::Restore
-            | Self::Trash
-            | Self::Older
-            | Self::Newer
-            | Self::ShowTrail
-            | Self::CycleStatus => rows_name(self),
+            Self::NewItem => "new_item",
+            Self::Comment => "comment",
+            Self::EditText => "edit_text",
+            Self::SetStatus => "set_status",
+            Self::SetPriority => "set_priority",
+            Self::Assign => "assign",
+            Self::MoveItem => "move_item",
+            Self::Remove => "remove",
+            Self::Restore => "restore",
+            Self::Trash => "trash",
+            Self::Older => "older",
+            Self::Newer => "newer",
+            Self::ShowTrail => "show_trail",
+            Self::CycleStatus => "cycle_status",
             Self::Submit => "submit",
             Self::Decline => "decline",
             Self::Dismiss => "dismiss",
@@ -237,27 +238,6 @@ impl Intent {
             Self::Yes => "yes",
             Self::No => "no",
         }
-    }
-}
-
-/// What is meant about the company's rows.
-const fn rows_name(intent: Intent) -> &'static str {
-    match intent {
-        Intent::NewItem => "new_item",
-        Intent::Comment => "comment",
-        Intent::EditText => "edit_text",
-        Intent::SetStatus => "set_status",
-        Intent::SetPriority => "set_priority",
-        Intent::Assign => "assign",
-        Intent::MoveItem => "move_item",
-        Intent::Remove => "remove",
-        Intent::Restore => "restore",
-        Intent::Trash => "trash",
-        Intent::Older => "older",
-        Intent::Newer => "newer",
-        Intent::ShowTrail => "show_trail",
-        Intent::CycleStatus => "cycle_status",
-        _ => "rows",
     }
 }
 

@@ -326,14 +326,7 @@ impl Ui {
             let outcome = card.key(intent, key, moment.at, snapshot);
             return self.card_outcome(outcome, snapshot);
         }
-        if let Some(editor) = &mut self.modals.editor {
-            let outcome = editor.key(intent, key, moment.at, snapshot);
-            if outcome.close {
-                self.modals.editor = None;
-            }
-            return outcome.effects;
-        }
-        if let Some(effects) = self.written(intent, key) {
+        if let Some(effects) = self.written(intent, key, (moment.at, snapshot)) {
             return effects;
         }
         self.pane_key(intent, key, snapshot)

@@ -1,6 +1,7 @@
 //! Carrying out what keys and events come to, and what comes to the person by itself: the bell, notices, questions.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crossterm::event::KeyEvent;
 
@@ -81,8 +82,20 @@ impl Ui {
         }
     }
 
-    /// Hands a key to the list to choose from or the sheet to write on, where one is open.
-    pub(super) fn written(&mut self, intent: Option<Intent>, key: KeyEvent) -> Option<Vec<Effect>> {
+    /// Hands a key to the editor, the list to choose from or the sheet to write on, where one is open.
+    pub(super) fn written(
+        &mut self,
+        intent: Option<Intent>,
+        key: KeyEvent,
+        (at, snapshot): (Instant, &Snapshot),
+    ) -> Option<Vec<Effect>> {
+        if let Some(editor) = &mut self.modals.editor {
+            let outcome = editor.key(intent, key, at, snapshot);
+            if outcome.close {
+                self.modals.editor = None;
+            }
+            return Some(outcome.effects);
+        }
         if let Some(chooser) = &mut self.modals.chooser {
             let chosen = chooser.key(intent, key);
             if chosen != Chosen::Goes {
