@@ -22,8 +22,8 @@ const COLUMNS: [Column; 7] = [
     Column::stays("item", 5),
     Column::grows("title", 11),
     Column { title: "status", width: Width::Cells(13), align: Align::Left, rank: 0 },
-    Column { rank: 2, ..Column::drops("who", 10) },
-    Column { rank: 1, ..Column::drops("priority", 8) },
+    Column { rank: 1, ..Column::drops("who", 10) },
+    Column { rank: 2, ..Column::drops("priority", 8) },
     Column { rank: 3, ..Column::drops("due", 10) },
     Column { rank: 4, ..Column::drops("changed", 16) },
 ];
@@ -105,7 +105,7 @@ impl WorkPane {
 fn columns(items: &[Head], room: u16) -> [Column; COLUMNS.len()] {
     let widest = items.iter().map(|item| width(&item.key)).max().unwrap_or(0).clamp(5, WIDEST_KEY);
     let mut columns = COLUMNS;
-    let title = if room < ROOMY { 11 } else { 24 };
+    let title = if room < ROOMY { 11 } else { 20 };
     for (column, width) in columns.iter_mut().zip([Width::Cells(to_cells(widest)), Width::Rest(title)]) {
         column.width = width;
     }
