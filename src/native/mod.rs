@@ -32,7 +32,6 @@ mod words;
 mod work;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -71,12 +70,14 @@ pub struct Native {
     store: Store,
     company: Arc<Company>,
     shared: Arc<Shared>,
+    trail: Trail,
 }
 
 impl Native {
     /// The tools that the configuration opens, over what is kept.
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
-        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default() })
+        let trail = Trail::new(store.folder(), store.changed().clone());
+        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default(), trail })
     }
 
     /// Whether there is anything for operators: tracker or pages.
@@ -107,13 +108,13 @@ impl Native {
     }
 
     /// What a screen reads the company's rows with.
-    pub fn reader(&self, redactor: Redactor) -> RowReader {
-        RowReader::new(self.store.clone(), self.company.clone(), redactor)
+    pub fn reader(self: &Arc<Self>, redactor: Redactor) -> RowReader {
+        RowReader::new(self.clone(), redactor)
     }
 
-    /// The scoped connector over the same rows, with its trail in this folder.
-    pub fn connector(&self, folder: &Path) -> Connector {
-        Connector::new(self.store.clone(), self.company.clone(), Trail::new(folder)).telling(&self.shared.questions)
+    /// The scoped connector over the same rows, with its trail beside them.
+    pub fn connector(&self) -> Connector {
+        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone()).telling(&self.shared.questions)
     }
 
     /// Whether the configuration opens this part.

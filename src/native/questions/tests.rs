@@ -283,7 +283,7 @@ async fn an_inbox_that_is_full_takes_no_more() {
 #[tokio::test]
 async fn a_prompt_of_an_autopilot_is_done_by_a_reply() {
     let bench = bench();
-    let connector = bench.native.connector(bench.folder.path());
+    let connector = bench.native.connector();
     let badge = bench.native.company().badge("bridge").unwrap().clone();
     let arguments = r#"{"autopilot_id":"nightly"}"#;
     let trigger = connector.call(&badge, "trigger_autopilot", arguments, PolicyDecision::Allow);

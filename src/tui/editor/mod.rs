@@ -11,7 +11,7 @@ mod pretty;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::tui) use draw::escape;
+pub(super) use draw::escape;
 pub use pretty::pretty;
 
 use std::fmt::Write as _;

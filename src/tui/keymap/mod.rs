@@ -43,6 +43,18 @@ pub enum Context {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, while it is read.
+    Page,
+    /// The scoped connector's audit.
+    Trail,
+    /// A sheet to write on.
+    Compose,
+    /// A list to choose from.
+    Choose,
     /// What stands in the seats' inboxes.
     Inbox,
     /// An approval card.
@@ -69,7 +81,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 29] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -82,6 +94,12 @@ impl Context {
         Self::Sessions,
         Self::Log,
         Self::Seats,
+        Self::Work,
+        Self::Pages,
+        Self::Page,
+        Self::Trail,
+        Self::Compose,
+        Self::Choose,
         Self::Inbox,
         Self::Card,
         Self::CardReading,
@@ -110,6 +128,12 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
+            Self::Page => "Reading a page",
+            Self::Trail => "Connector",
+            Self::Compose => "Writing",
+            Self::Choose => "Choosing",
             Self::Inbox => "Inbox",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
@@ -136,6 +160,10 @@ impl Context {
             | Self::Sessions
             | Self::Log
             | Self::Seats
+            | Self::Work
+            | Self::Pages
+            | Self::Page
+            | Self::Trail
             | Self::Inbox => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
