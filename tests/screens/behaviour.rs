@@ -437,6 +437,7 @@ fn the_line_of_views_fits_whatever_waits() {
         for view in View::ALL {
             let mut snapshot = sample::calm();
             snapshot.approvals = (0..waiting).map(|id| sample::approval(id + 1, "tavily_search", 4)).collect();
+            snapshot.questions = sample::questions();
             let mut screen = Screen::new((width, 24), snapshot);
             screen.press(&[&view.number().unwrap().to_string()]);
             let picture = screen.text();
