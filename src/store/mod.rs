@@ -22,6 +22,7 @@
 //! | `writer`, `readers` | the threads and their connections |
 //! | `items`, `pages`, `trail` | rows, and reading them |
 //! | `change`, `change_pages` | changing them |
+//! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `backup` | a copy while others go on |
 
@@ -30,6 +31,7 @@ mod change;
 mod change_pages;
 mod error;
 pub mod items;
+pub mod memory;
 pub mod pages;
 mod readers;
 mod schema;

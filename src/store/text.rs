@@ -2,8 +2,12 @@
 //!
 //! Words are quoted, so that nothing in them is an operator of the index; what is no letter or digit separates words.
 
+use std::collections::HashSet;
+
 /// Words that are looked for at most.
 const MOST_WORDS: usize = 16;
+/// The same where rows only have to be like the text.
+const MOST_LIKE: usize = 64;
 /// A last word this long may be the beginning of one. Shorter ones begin too many.
 const SHORTEST_BEGINNING: usize = 3;
 
@@ -22,6 +26,16 @@ pub(super) fn query(text: &str, columns: &str) -> Option<String> {
 /// Any of these words in one column; `None` when there are none.
 pub(super) fn any_of(column: &str, any: &[String]) -> Option<String> {
     let quoted: Vec<String> = any.iter().flat_map(|one| words(one)).map(|word| format!("\"{word}\"")).collect();
+    (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
+}
+
+/// Any word of `text` in one column, each once; `None` when it has none. The last words count: what somebody is at comes
+/// last.
+pub(super) fn any_word(column: &str, text: &str) -> Option<String> {
+    let mut seen = HashSet::new();
+    let words: Vec<&str> = words(text).collect();
+    let latest = words.into_iter().rev().filter(|word| seen.insert(word.to_lowercase()));
+    let quoted: Vec<String> = latest.take(MOST_LIKE).map(|word| format!("\"{word}\"")).collect();
     (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
 }
 
@@ -53,5 +67,7 @@ mod tests {
             "({project} : (\"WEB\" OR \"APP\"))"
         );
         assert_eq!(any_of("project", &[]), None);
+        assert_eq!(any_word("content", "a B; b NOT").unwrap(), "({content} : (\"NOT\" OR \"b\" OR \"a\"))");
+        assert_eq!(any_word("content", "- \""), None);
     }
 }
