@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::expand::Template;
 pub use super::settings::{
-    ApprovalRule, ApprovalSettings, Autopilot, Discovery, EngineSettings, Native, OpenCards, Operator, Permission,
+    ApprovalRule, ApprovalSettings, Autopilot, Discovery, Embeddings, EngineSettings, Native, OpenCards, Operator, Permission,
     PlacedDecision, PolicyDecision, Scope, TuiSettings,
 };
 use crate::ids::ServerName;

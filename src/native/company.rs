@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::model::{Autopilot, Config, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
+use crate::org::directory::Directory;
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -22,6 +23,8 @@ pub struct Company {
     badges: Vec<Arc<Badge>>,
     /// Prompts that can be put into an inbox.
     pub autopilots: Vec<Autopilot>,
+    /// Who is who.
+    pub directory: Arc<Directory>,
 }
 
 /// An operator without its token.
@@ -61,6 +64,7 @@ impl Company {
             seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
+            directory: Arc::new(Directory::of(&config.org)),
         }
     }
 

@@ -61,6 +61,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use self::progress::Waiter;
+pub(crate) use self::http::endpoint::{client as http_client, root_cause};
 pub use self::query::{Listed, Query};
 use self::reach::Availability;
 use super::forms::{Inbox, rounds};
