@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::config::model::{Autopilot, Config, Native as Halves, Operator, Permission, Scope};
+use super::tool::Part;
+use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
 use crate::org::directory::Directory;
@@ -18,6 +19,8 @@ pub struct Company {
     pub name: Arc<str>,
     /// Which halves are open.
     pub halves: Halves,
+    discovery: Discovery,
+    turn_tools: bool,
     /// Every seat with its kind.
     seats: Vec<(SeatHandle, SeatKind)>,
     badges: Vec<Arc<Badge>>,
@@ -61,10 +64,23 @@ impl Company {
         Self {
             name: config.company.clone(),
             halves: config.engine.native,
+            discovery: config.engine.discovery,
+            turn_tools: config.engine.turn_tools,
             seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
             directory: Arc::new(Directory::of(&config.org)),
+        }
+    }
+
+    /// Whether this part is open.
+    pub fn is_open(&self, part: Part) -> bool {
+        match part {
+            Part::Work => self.halves.tracker,
+            Part::Pages => self.halves.pages,
+            Part::Own => true,
+            Part::Discovery => self.discovery == Discovery::Progressive,
+            Part::Turns => self.turn_tools,
         }
     }
 

@@ -1,26 +1,14 @@
-//! The table of the company's own tools. Everything that is said or checked about one of them comes from here.
+//! The tracker's tools.
 
-use super::tool::{Audience, Effects, Field, Half, Handler, Kind, Tool};
-use super::words::{PRIORITIES, STATUSES};
-use super::{pages, work};
-use crate::tool::annotations::Hint::{No, Unknown, Yes};
-
-/// Longest line, in characters.
-pub const LINE: usize = 300;
-/// Longest text, in characters.
-pub const TEXT: usize = 100_000;
-/// Longest name of an item, a page, a seat.
-pub const NAME: usize = 80;
-
-const READS: Effects = Effects([Yes, Unknown, Yes, Unknown]);
-const ADDS: Effects = Effects([No, No, Unknown, Yes]);
-const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
+use super::{ADDS, LIMIT, LINE, NAME, OVERWRITES, READS, TEXT};
+use crate::native::tool::{Audience, Effects, Field, Handler, Kind, Part, Tool};
+use crate::native::words::{PRIORITIES, STATUSES};
+use crate::native::work;
+use crate::tool::annotations::Hint::{No, Yes};
 
 const ITEM: Field = Field::required("item", Kind::Text(NAME), "The work item: its key such as WEB-12, or its id.");
-const PAGE: Field = Field::required("page", Kind::Text(NAME), "The page's id.");
-const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
-/// All of them, in the order of the listing.
+/// Work items, their comments, projects, and the inbox.
 pub static TOOLS: &[Tool] = &[
     Tool {
         name: "list_work_items",
@@ -28,7 +16,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Lists work items of the company's tracker, newest first. Without filters: all that are not in the trash.",
         hints: READS,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             Field::optional("project", Kind::Text(NAME), "Only this project: its key."),
@@ -51,7 +39,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Reads one work item with its comments; also one that is in the trash.",
         hints: READS,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             ITEM,
@@ -70,7 +58,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Finds work items whose title or body hold all the words, newest first. Comments are not searched.",
         hints: READS,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[Field::required("text", Kind::Text(LINE), "The words."), LIMIT],
         handler: Handler::Read(work::search),
@@ -81,7 +69,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Lists the tracker's projects with how many work items each has.",
         hints: READS,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[],
         handler: Handler::Read(work::list_projects),
@@ -92,7 +80,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Creates a work item. Doing it twice makes two.",
         hints: ADDS,
         delivers: Some("tracker"),
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             Field::required("project", Kind::Text(NAME), "The project's key."),
@@ -113,7 +101,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Changes fields of a work item; what is not named stays. null clears assignee, parent and due.",
         hints: OVERWRITES,
         delivers: Some("tracker"),
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             ITEM,
@@ -135,7 +123,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Writes a comment on a work item. Doing it twice makes two.",
         hints: ADDS,
         delivers: Some("tracker"),
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             ITEM,
@@ -150,7 +138,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Creates a project of the tracker, or gives the one of this key another name.",
         hints: OVERWRITES,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Everybody,
         fields: &[
             Field::required("project", Kind::Text(NAME), "Its key: 1 to 16 letters and digits, such as WEB."),
@@ -164,7 +152,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Puts a work item into the trash. restore_work_item takes it out again, at any time.",
         hints: Effects([No, Yes, Yes, Yes]),
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Operators,
         fields: &[ITEM],
         handler: Handler::Write(work::remove),
@@ -175,7 +163,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Takes a work item out of the trash.",
         hints: Effects([No, No, Yes, Yes]),
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Operators,
         fields: &[ITEM],
         handler: Handler::Write(work::restore),
@@ -186,7 +174,7 @@ pub static TOOLS: &[Tool] = &[
         about: "Reads the messages to the seat that this token works, newest first.",
         hints: READS,
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Operators,
         fields: &[Field::optional("unread", Kind::Flag, "Only what was not marked as read."), LIMIT],
         handler: Handler::Read(work::inbox),
@@ -197,99 +185,12 @@ pub static TOOLS: &[Tool] = &[
         about: "Marks messages of the inbox as read or unread.",
         hints: Effects([No, No, Yes, No]),
         delivers: None,
-        half: Half::Work,
+        part: Part::Work,
         audience: Audience::Operators,
         fields: &[
             Field::optional("read", Kind::Numbers, "Messages that were read."),
             Field::optional("unread", Kind::Numbers, "Messages that were not."),
         ],
         handler: Handler::Write(work::mark_inbox),
-    },
-    Tool {
-        name: "list_pages",
-        title: "List pages",
-        about: "Lists the company's pages, newest first.",
-        hints: READS,
-        delivers: None,
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[
-            Field::optional("container", Kind::Text(NAME), "Only in this container."),
-            Field::optional("parent", Kind::Text(NAME), "Only directly below this page."),
-            Field::optional("label", Kind::Text(NAME), "Only with this label."),
-            LIMIT,
-        ],
-        handler: Handler::Read(pages::list),
-    },
-    Tool {
-        name: "get_page",
-        title: "Read a page",
-        about: "Reads one page with its comments.",
-        hints: READS,
-        delivers: None,
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[PAGE],
-        handler: Handler::Read(pages::get),
-    },
-    Tool {
-        name: "search_knowledge",
-        title: "Search pages",
-        about: "Finds pages whose title or text hold all the words, newest first.",
-        hints: READS,
-        delivers: None,
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[Field::required("query", Kind::Text(LINE), "The words."), LIMIT],
-        handler: Handler::Read(pages::search),
-    },
-    Tool {
-        name: "write_page",
-        title: "Write a page",
-        about: "Writes a new page. Doing it twice makes two; save_page changes one that there is.",
-        hints: ADDS,
-        delivers: Some("pages"),
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[
-            Field::required("title", Kind::Text(LINE), "One line."),
-            Field::required("body", Kind::Text(TEXT), "The text."),
-            Field::optional("container", Kind::Text(NAME), "Where it belongs; `main` unless told otherwise."),
-            Field::optional("parent", Kind::Text(NAME), "The page above it."),
-            Field::optional("labels", Kind::Texts, "Free words."),
-            Field::optional("message", Kind::Text(LINE), "What to say about this version."),
-        ],
-        handler: Handler::Write(pages::write),
-    },
-    Tool {
-        name: "save_page",
-        title: "Change a page",
-        about: "Puts another title or text into a page. Versions before are kept.",
-        hints: OVERWRITES,
-        delivers: Some("pages"),
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[
-            PAGE,
-            Field::required(
-                "base_version",
-                Kind::Count(1, i64::MAX),
-                "The version that was read; a later one is not overwritten.",
-            ),
-            Field::optional("title", Kind::Text(LINE), "One line."),
-            Field::optional("body", Kind::Body(TEXT), "The whole text."),
-        ],
-        handler: Handler::Write(pages::save),
-    },
-    Tool {
-        name: "comment_on_page",
-        title: "Comment on a page",
-        about: "Writes a comment on a page. Doing it twice makes two.",
-        hints: ADDS,
-        delivers: Some("pages"),
-        half: Half::Pages,
-        audience: Audience::Everybody,
-        fields: &[PAGE, Field::required("body", Kind::Text(TEXT), "The comment.")],
-        handler: Handler::Write(pages::comment),
     },
 ];
