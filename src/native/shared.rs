@@ -1,5 +1,12 @@
 //! What first-party tools and surfaces share while the program runs. Nothing here is kept.
 
+use std::sync::Arc;
+
+use crate::turns::Turns;
+
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
-pub struct Shared {}
+pub struct Shared {
+    /// What agents do between being woken and being done.
+    pub turns: Arc<Turns>,
+}

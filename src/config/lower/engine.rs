@@ -46,7 +46,9 @@ impl Lower<'_> {
         }
         let key = node.get("key").filter(|key| !key.is_null());
         if let Some(key) = key.filter(|key| key.text().is_some_and(|text| text.trim().is_empty())) {
-            self.report.error(key.mark, child(PATH, "key"), "is empty").help("a reference such as `${VAR}`, or no `key`");
+            self.report
+                .error(key.mark, child(PATH, "key"), "is empty")
+                .help("a reference such as `${VAR}`, or no `key`");
         }
         Some(Embeddings { url, model: text(node, "model")?, key: self.template_at(node, "key", PATH) })
     }

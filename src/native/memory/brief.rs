@@ -5,11 +5,11 @@
 
 use std::fmt::Write as _;
 
+use super::Memory;
 use super::colleagues::line;
 use super::diary;
 use super::onboarding::chain_hash;
 use super::skills::usable;
-use super::Memory;
 use crate::clock::Timestamp;
 use crate::org::agent_id;
 use crate::org::directory::Colleague;
@@ -133,7 +133,10 @@ mod tests {
         assert_eq!(two_lines, "\n\nFrom your private diary, newest first:\n- [2026-11-30] first\n  second");
         let some = remembered(&kept(vec![entry(3, &half), entry(2, "short"), entry(1, &half)], 60));
         assert!(some.contains(&half) && some.contains("- [2026-11-30] short\n"), "{some}");
-        assert!(some.ends_with("There are 58 more entries: refresh_memory finds those that fit what you are at."), "{some}");
+        assert!(
+            some.ends_with("There are 58 more entries: refresh_memory finds those that fit what you are at."),
+            "{some}"
+        );
         let none = remembered(&kept(vec![entry(1, &"x".repeat(ROOM))], 1));
         assert_eq!(none, "\nYour private diary has 1 entry: refresh_memory finds what fits what you are at.");
         assert_eq!(remembered(&kept(Vec::new(), 0)), "", "onboarded and nothing kept: nothing to say");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::native::request::{Class, Refusal};
 use crate::org::SeatKind;
 use crate::org::directory::{Colleague, Directory, Found};
-use crate::text;
+use crate::tool::output::strip;
 
 /// A query is repeated to this length, in characters.
 const ECHOED: usize = 80;
@@ -70,7 +70,9 @@ fn identity(one: &Colleague) -> String {
         let does: Vec<String> = profile.responsibilities.iter().map(|one| line(one)).collect();
         say("responsibilities", Some(short(&does.join("; "), TOLD)));
         say("availability", profile.availability.as_deref().map(line));
-        lines.push("note: a human; answers come later, when they have read what you wrote, not within this turn".to_owned());
+        lines.push(
+            "note: a human; answers come later, when they have read what you wrote, not within this turn".to_owned(),
+        );
     }
     lines.join("\n")
 }
@@ -82,7 +84,8 @@ fn transport_id(system: &str) -> String {
 }
 
 fn candidates(query: &str, several: &[(&Colleague, Found)]) -> String {
-    let mut text = format!("\"{query}\" may mean any of {}; look up the one that you mean by its handle:", several.len());
+    let mut text =
+        format!("\"{query}\" may mean any of {}; choose one of these handles and look it up:", several.len());
     for (one, how) in several {
         let human = if one.kind == SeatKind::Human { " [human]" } else { "" };
         // Writing to a text cannot fail.
@@ -105,7 +108,7 @@ pub(super) fn line(text: &str) -> String {
 
 /// The same, of at most so many characters.
 fn short(text: &str, most: usize) -> String {
-    let whole = line(&text::clean(text));
+    let whole = line(&strip(text));
     if whole.chars().count() <= most {
         return whole;
     }
@@ -143,7 +146,8 @@ mod tests {
         );
         let inferred = answered("ceo").unwrap();
         assert!(
-            inferred.starts_with("inferred: \"ceo\" is nobody's exact name; matched by partial name\nhandle: agent-ceo\n"),
+            inferred
+                .starts_with("inferred: \"ceo\" is nobody's exact name; matched by partial name\nhandle: agent-ceo\n"),
             "{inferred}"
         );
         let alike = answered("AGENT_CEO").unwrap();

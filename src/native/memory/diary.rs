@@ -142,9 +142,9 @@ pub(super) fn line(entry: &DiaryEntry) -> String {
     let day = day.split('T').next().unwrap_or_default();
     let until = entry.kind.until().map(|until| format!(", until {}", until.rfc3339_seconds())).unwrap_or_default();
     let text = entry.content.trim_end().replace('\n', "\n  ");
-    let note = serde_json::from_str::<Value>(&entry.metadata).ok().and_then(|metadata| {
-        Some(format!(" (note: {})", metadata.get("note")?.as_str()?))
-    });
+    let note = serde_json::from_str::<Value>(&entry.metadata)
+        .ok()
+        .and_then(|metadata| Some(format!(" (note: {})", metadata.get("note")?.as_str()?)));
     format!("- [{day}{until}] {text}{}", note.unwrap_or_default())
 }
 

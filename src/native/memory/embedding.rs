@@ -190,7 +190,8 @@ impl Shared {
 
     async fn post(&self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
         // Some services refuse empty texts.
-        let inputs: Vec<&str> = texts.iter().map(|text| if text.trim().is_empty() { "-" } else { trimmed(text) }).collect();
+        let inputs: Vec<&str> =
+            texts.iter().map(|text| if text.trim().is_empty() { "-" } else { trimmed(text) }).collect();
         let body = json!({"model": self.model, "input": inputs, "encoding_format": "float"}).to_string();
         let mut request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
         if let Some(key) = &self.key {
@@ -231,9 +232,8 @@ impl Shared {
         if ones.len() != count || ones.iter().enumerate().any(|(at, (index, _))| at != *index) {
             return Err(EmbedError::Malformed("not one vector for each text"));
         }
-        let usable = |numbers: &[f32]| {
-            (1..=NUMBERS).contains(&numbers.len()) && numbers.iter().all(|number| number.is_finite())
-        };
+        let usable =
+            |numbers: &[f32]| (1..=NUMBERS).contains(&numbers.len()) && numbers.iter().all(|number| number.is_finite());
         if !ones.iter().all(|(_, numbers)| usable(numbers)) {
             return Err(EmbedError::Malformed("no usable vector"));
         }

@@ -21,9 +21,11 @@ pub(super) async fn query(memory: &Memory, acting: &Acting, arguments: &Map<Stri
     let limit = limit(arguments.get("limit"));
     let only = match arguments.get("outcome_filter") {
         None | Some(Value::Null) => None,
-        Some(word) => Some(word.as_str().and_then(Review::of).ok_or_else(|| {
-            Refusal::invalid("outcome_filter is not one of done, self_iterate, failed")
-        })?),
+        Some(word) => Some(
+            word.as_str()
+                .and_then(Review::of)
+                .ok_or_else(|| Refusal::invalid("outcome_filter is not one of done, self_iterate, failed"))?,
+        ),
     };
     let like = memory.likeness(query).await;
     let handle = acting.handle.to_string();
@@ -62,11 +64,8 @@ fn episode(memory: &Memory, ended: &Ended) -> NewEpisode {
     let clean = |text: &str| memory.cleaned(text);
     let role = memory.directory().seat(ended.seat.as_str()).map(|seat| line(&seat.name)).unwrap_or_default();
     let trigger = ended.trigger.as_deref().map(clean);
-    let reached = if ended.reached.is_empty() {
-        String::new()
-    } else {
-        format!("Reached: {}.", ended.reached.join(", "))
-    };
+    let reached =
+        if ended.reached.is_empty() { String::new() } else { format!("Reached: {}.", ended.reached.join(", ")) };
     let said = ended.text.as_deref().map(clean).unwrap_or_default();
     let plan: Vec<&str> = [said.as_str(), reached.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
     NewEpisode {

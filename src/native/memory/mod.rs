@@ -103,7 +103,7 @@ impl Memory {
 
     /// A text for people and agents.
     fn cleaned(&self, text: &str) -> String {
-        let clean = crate::text::clean(text);
+        let clean = crate::tool::output::strip(text);
         self.equipment.get().map_or_else(|| clean.clone().into_owned(), |all| all.redactor.redact(&clean).into_owned())
     }
 
@@ -131,7 +131,9 @@ impl Memory {
     /// It is no seat's agent.
     fn acting(&self, tool: &str, caller: &Caller) -> Result<Acting, Refusal> {
         let Caller::Seat { seat, session, .. } = caller else {
-            return Err(Refusal::forbidden(format!("{tool} works only within a seat's turn, and this caller drives no seat")));
+            return Err(Refusal::forbidden(format!(
+                "{tool} works only within a seat's turn, and this caller drives no seat"
+            )));
         };
         let turn = self.turns.current(seat, session);
         Ok(Acting { handle: seat.clone(), agent_id: agent_id(self.company(), seat), turn })

@@ -13,7 +13,8 @@ use crate::store::memory::Marker;
 /// Stands for a seat's place: the company, its units from the outermost on, its role. Moved or renamed, a seat has
 /// to be introduced anew.
 pub(super) fn chain_hash(company: &str, seat: &Colleague) -> String {
-    let chain: Vec<&str> = [company].into_iter().chain(seat.units.iter().map(|unit| &**unit)).chain([&*seat.name]).collect();
+    let chain: Vec<&str> =
+        [company].into_iter().chain(seat.units.iter().map(|unit| &**unit)).chain([&*seat.name]).collect();
     Sha256::digest(chain.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -53,7 +54,9 @@ mod tests {
         let here = hash("Acme", "Engineer", Some("Back"));
         // `printf 'Acme\nBack\nEngineer' | sha256sum`
         assert_eq!(here, "b42f0a71b51cb3c0221c514caedc6e16bcaf05b3d798a9bfcad67c4272e5d218");
-        for other in [hash("Acme", "Engineer", None), hash("Acme", "Lead", Some("Back")), hash("B", "Engineer", Some("Back"))] {
+        for other in
+            [hash("Acme", "Engineer", None), hash("Acme", "Lead", Some("Back")), hash("B", "Engineer", Some("Back"))]
+        {
             assert_ne!(other, here);
         }
     }

@@ -55,7 +55,8 @@ fn find(store: &ReadStore<'_>, agent_id: &str, name: &str) -> Result<Skill, Refu
     let own = usable(store, agent_id)?;
     let names: Vec<&str> = own.iter().map(|skill| skill.name.as_str()).collect();
     let shown = crate::text::fit(&crate::text::visible(name), 80).into_owned();
-    let there_are = if names.is_empty() { "you have none yet".to_owned() } else { format!("yours are: {}", names.join(", ")) };
+    let there_are =
+        if names.is_empty() { "you have none yet".to_owned() } else { format!("yours are: {}", names.join(", ")) };
     Err(Refusal { class: Class::NotFound, message: format!("you have no skill \"{shown}\"; {there_are}") })
 }
 
@@ -106,7 +107,11 @@ fn appended(body: &str, content: &str) -> String {
 /// Whether a text begins as a point of a list: with `-`, `*`, `+` or a number.
 fn is_list_item(text: &str) -> bool {
     let after = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    let marker = if after.len() < text.len() { after.strip_prefix(['.', ')']) } else { text.strip_prefix(['-', '*', '+', '•']) };
+    let marker = if after.len() < text.len() {
+        after.strip_prefix(['.', ')'])
+    } else {
+        text.strip_prefix(['-', '*', '+', '•'])
+    };
     marker.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
 }
 

@@ -87,13 +87,24 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         fields: &[
             Field::required("query", Kind::Text(TEXT), "What the turns were like: words of their tasks and tools."),
-            Field::optional("limit", Kind::Loose(&["integer", "string"]), "At most so many, from 1 to 20; 5 unless told otherwise."),
-            Field::optional("outcome_filter", Kind::OneOf(&["done", "self_iterate", "failed"]), "Only turns that came out so."),
+            Field::optional(
+                "limit",
+                Kind::Loose(&["integer", "string"]),
+                "At most so many, from 1 to 20; 5 unless told otherwise.",
+            ),
+            Field::optional(
+                "outcome_filter",
+                Kind::OneOf(&["done", "self_iterate", "failed"]),
+                "Only turns that came out so.",
+            ),
         ],
         handler: Handler::Run(|ask| run("query_episodes", ask)),
         ..tool(
             "query_episodes",
-            ("Search past turns", "Finds your own finished turns that are most like the query: what you did then, with which tools, and how it came out."),
+            (
+                "Search past turns",
+                "Finds your own finished turns that are most like the query: what you did then, with which tools, and how it came out.",
+            ),
             READS,
         )
     },
@@ -105,19 +116,38 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         fields: &[
             Field::required("name", Kind::Text(NAME), "The skill's name."),
-            Field::optional("action", Kind::OneOf(&["append", "replace_body"]), "append (unless told otherwise): one more point at its end. replace_body: another text."),
-            Field::required("content", Kind::Whole, "The point, or the whole text. A skill has at most 20000 characters."),
+            Field::optional(
+                "action",
+                Kind::OneOf(&["append", "replace_body"]),
+                "append (unless told otherwise): one more point at its end. replace_body: another text.",
+            ),
+            Field::required(
+                "content",
+                Kind::Whole,
+                "The point, or the whole text. A skill has at most 20000 characters.",
+            ),
             Field::optional("reason", Kind::Body(TEXT), "Why; kept beside the text before."),
         ],
         handler: Handler::Run(|ask| run("refine_skill", ask)),
-        ..tool("refine_skill", ("Refine a skill", "Betters one of your own skills with what you have learnt. The texts before are kept."), KEEPS)
+        ..tool(
+            "refine_skill",
+            ("Refine a skill", "Betters one of your own skills with what you have learnt. The texts before are kept."),
+            KEEPS,
+        )
     },
     Tool {
-        fields: &[Field::required("summary", Kind::Text(TEXT), "What you have understood of your place and your work.")],
+        fields: &[Field::required(
+            "summary",
+            Kind::Text(TEXT),
+            "What you have understood of your place and your work.",
+        )],
         handler: Handler::Run(|ask| run("mark_onboarded", ask)),
         ..tool(
             "mark_onboarded",
-            ("Mark as onboarded", "Says that you have read what there is about your company, your units and your role. Call it once you have, not before."),
+            (
+                "Mark as onboarded",
+                "Says that you have read what there is about your company, your units and your role. Call it once you have, not before.",
+            ),
             MARKS,
         )
     },

@@ -122,11 +122,8 @@ fn the_family_says_what_is_documented() {
 #[tokio::test]
 async fn whoever_drives_no_seat_is_outside_of_a_turn() {
     let bench = bench();
-    let operator = Caller::Operator {
-        holder: SeatHandle::of_operator("founder"),
-        session: "s1".into(),
-        client: "c".into(),
-    };
+    let operator =
+        Caller::Operator { holder: SeatHandle::of_operator("founder"), session: "s1".into(), client: "c".into() };
     let arguments = |tool: &str| match tool {
         "lookup_colleague" | "query_episodes" => json!({"query": "ceo"}),
         "reflect_and_persist" => json!({"content": "x"}),
@@ -165,16 +162,26 @@ async fn whoever_drives_no_seat_is_outside_of_a_turn() {
 async fn a_colleague_is_looked_up() {
     let bench = bench();
     let found = bench.text("s1", "lookup_colleague", json!({"query": "ceo"})).await;
-    assert!(found.contains("inferred") && found.contains("handle: agent-ceo\n") && found.ends_with("chat_id: U1"), "{found}");
+    assert!(
+        found.contains("inferred") && found.contains("handle: agent-ceo\n") && found.ends_with("chat_id: U1"),
+        "{found}"
+    );
     assert!(bench.refused("s1", "lookup_colleague", json!({"query": "nobody"})).await.contains("\"nobody\""));
 }
 
 #[tokio::test]
 async fn a_fact_is_found_again_by_its_seat_alone() {
     let bench = bench();
-    let kept = bench.text("s1", "reflect_and_persist", json!({"content": "The staging password rotates on Fridays", "note": "from ops"})).await;
+    let kept = bench
+        .text(
+            "s1",
+            "reflect_and_persist",
+            json!({"content": "The staging password rotates on Fridays", "note": "from ops"}),
+        )
+        .await;
     assert!(kept.contains("LONG") && kept.contains("entry 1"), "{kept}");
-    let short = bench.text("s1", "reflect_and_persist", json!({"content": "Freeze until Monday", "ttl_days": "3"})).await;
+    let short =
+        bench.text("s1", "reflect_and_persist", json!({"content": "Freeze until Monday", "ttl_days": "3"})).await;
     assert!(short.contains("SHORT") && short.contains("forgotten after 20"), "{short}");
     for (arguments, words) in [
         (json!({"content": "x", "ttl_days": "soon"}), "ttl_days is not a whole number"),
@@ -187,12 +194,15 @@ async fn a_fact_is_found_again_by_its_seat_alone() {
     let long = "z".repeat(1_000_000);
     bench.text("s1", "reflect_and_persist", json!({"content": long})).await;
 
-    let found = bench.text("s2", "refresh_memory", json!({"context_hint": "which day does the staging password rotate?"})).await;
+    let found = bench
+        .text("s2", "refresh_memory", json!({"context_hint": "which day does the staging password rotate?"}))
+        .await;
     assert!(found.starts_with("From your diary (1 of 3, what fits best first):\n- ["), "{found}");
     assert!(found.contains("] The staging password rotates on Fridays (note: from ops)"), "{found}");
     let nothing = bench.text("c1", "refresh_memory", json!({"context_hint": "staging password"})).await;
     assert_eq!(nothing, "Nothing in your diary matches this.");
-    let entries = bench.memory.store.read(|store| store.diary(&agent_id("Acme", &"release".into()), Timestamp::now(), 9));
+    let entries =
+        bench.memory.store.read(|store| store.diary(&agent_id("Acme", &"release".into()), Timestamp::now(), 9));
     let entries: Vec<crate::store::memory::DiaryEntry> = entries.await.map_err(|error: StoreError| error).unwrap();
     assert_eq!(entries[0].content, long, "kept whole");
     assert_eq!((entries[2].retrieved, entries[2].metadata.as_str()), (1, r#"{"note":"from ops"}"#));
@@ -273,7 +283,8 @@ async fn a_skill_is_used_bettered_and_put_away() {
         store.skill_versions(&skill)
     });
     let versions: Vec<crate::store::memory::SkillVersion> = versions.await.map_err(|error: StoreError| error).unwrap();
-    let kept: Vec<_> = versions.iter().map(|version| (version.version, version.kind.as_str(), version.note.as_deref())).collect();
+    let kept: Vec<_> =
+        versions.iter().map(|version| (version.version, version.kind.as_str(), version.note.as_deref())).collect();
     assert_eq!(kept[3], (1, "refine_skill_tool", Some("it failed")), "{kept:?}");
 
     bench.set("deploy", SkillState::Stale).await;
@@ -376,7 +387,8 @@ fn service(answers: Vec<fn(&[String]) -> (u16, String)>) -> (Embedder, std::sync
             };
             let inputs: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap();
             let (status, text) = answer(&inputs);
-            let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
+            let answer =
+                format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len());
             stream.write_all(answer.as_bytes()).unwrap();
             if tell.send((head, body)).is_err() {
                 return;
@@ -390,9 +402,7 @@ fn service(answers: Vec<fn(&[String]) -> (u16, String)>) -> (Embedder, std::sync
 /// Animals near each other, whatever else far from them.
 fn vectors(inputs: &[String]) -> (u16, String) {
     let animal = |text: &String| ["cat", "dog", "pet"].iter().any(|animal| text.contains(animal));
-    let one = |(index, text): (usize, &String)| {
-        json!({"index": index, "embedding": if animal(text) { [1.0, 0.1] } else { [-0.2, 1.0] }})
-    };
+    let one = |(index, text): (usize, &String)| json!({"index": index, "embedding": if animal(text) { [1.0, 0.1] } else { [-0.2, 1.0] }});
     // In any order.
     let data: Vec<Value> = inputs.iter().enumerate().rev().map(one).collect();
     (200, json!({"data": data}).to_string())

@@ -21,7 +21,7 @@ const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
 const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
 /// The families, in the order of the listing.
-pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS];
+pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, super::memory::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
