@@ -114,6 +114,11 @@ impl SeatHandle {
         Self(format!("operator:{id}").into())
     }
 
+    /// False where this stands for somebody who has no seat.
+    pub fn is_seat(&self) -> bool {
+        !self.0.contains(':')
+    }
+
     /// The operator's id, where this stands for one.
     pub fn operator(&self) -> Option<&str> {
         self.0.strip_prefix("operator:")

@@ -21,6 +21,7 @@
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
 //! | `items`, `pages`, `trail` | rows, and reading them |
+//! | `heads` | rows without their texts, for lists of a screen |
 //! | `change`, `change_pages` | changing them |
 //! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
@@ -30,6 +31,7 @@ pub mod backup;
 mod change;
 mod change_pages;
 mod error;
+pub mod heads;
 pub mod items;
 pub mod memory;
 pub mod pages;
@@ -45,7 +47,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 pub use change::{Changed, ItemChanges, NewItem, Signed};
 pub use change_pages::NewPage;
@@ -67,6 +69,7 @@ struct Shared {
     path: PathBuf,
     writer: OnceCell<Writer>,
     readers: Readers,
+    changed: watch::Sender<u64>,
 }
 
 /// What a read-only job may do: the methods of this type change nothing.
@@ -94,7 +97,8 @@ impl Store {
     pub fn new(folder: &Path) -> Self {
         let path = folder.join(FILE);
         let readers = Readers::new(path.clone());
-        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers }) }
+        let changed = watch::Sender::new(0);
+        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed }) }
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.
@@ -123,9 +127,15 @@ impl Store {
         self.writer().await?.run(job).await
     }
 
+    /// Counts up with each job of this program's that changed something, once it is on disk. What beside the store
+    /// changes what a screen shows of it may count here, too.
+    pub fn changed(&self) -> &watch::Sender<u64> {
+        &self.shared.changed
+    }
+
     /// A failed opening is tried again with the next job.
     async fn writer(&self) -> Result<&Writer, StoreError> {
-        let path = self.shared.path.clone();
-        self.shared.writer.get_or_try_init(|| Writer::open(path)).await
+        let (path, changed) = (self.shared.path.clone(), self.shared.changed.clone());
+        self.shared.writer.get_or_try_init(|| Writer::open(path, changed)).await
     }
 }

@@ -142,9 +142,13 @@ impl Turns {
     pub fn open(self: &Arc<Self>, who: Who, bound: Bound) -> Place {
         let key = (who.seat.clone(), who.session.clone());
         let slot = Arc::new(Slot { who, bound, state: Mutex::default() });
-        // Another session of the seat that is shortened alike loses its tools' view of its turn, not its turn.
         lock(&self.places).insert(key, slot.clone());
         Place { slot, turns: self.clone() }
+    }
+
+    /// Whether a session of the seat goes by this short id.
+    pub fn knows(&self, seat: &SeatHandle, session: &Arc<str>) -> bool {
+        self.slot(seat, session).is_some()
     }
 
     /// Begins a turn. The one that goes on ends: as unclaimed, or as incomplete where it was declared too. `None`
@@ -267,28 +271,28 @@ impl Slot {
 }
 
 impl Place {
-    /// A call of the session is over, this long after it began. A call that began in an earlier turn is of no later one.
-    pub fn finished(&self, entry: &Entry, fate: Fate, took: Duration) {
+    /// A call of the session is over. One that began in an earlier turn is of no later one.
+    pub fn finished(&self, entry: &Entry, fate: Fate, began: Instant) {
         if entry.origin == Origin::Builtin && matches!(&*entry.raw_name, BEGIN | END) {
             return;
         }
-        let now = Instant::now();
         let Some(mut state) = self.slot.live() else { return };
-        if state.since.is_some_and(|since| now.duration_since(since) < took) {
+        if state.since.is_some_and(|since| began < since) {
             return;
         }
         self.turns.fall_silent(&self.slot, &mut state);
         state.shown = None;
-        let turn = state.turn.get_or_insert_with(|| Turn::implied(Timestamp::now().before(took)));
-        turn.last = now;
+        let turn = state.turn.get_or_insert_with(|| Turn::implied(Timestamp::now().before(began.elapsed())));
+        turn.last = Instant::now();
         turn.ledger.add(Call::of(entry, fate));
     }
 
-    /// Ends a turn that fell silent; for whoever looks from time to time.
-    pub fn sweep(&self) {
-        if let Some(mut state) = self.slot.live() {
-            self.turns.fall_silent(&self.slot, &mut state);
-        }
+    /// Ends a turn that fell silent; for whoever looks from time to time. True when that changed what is shown.
+    pub fn sweep(&self) -> bool {
+        let Some(mut state) = self.slot.live() else { return false };
+        let shown = state.shown.is_some();
+        self.turns.fall_silent(&self.slot, &mut state);
+        shown && state.shown.is_none()
     }
 
     /// What is shown of the session's turns; `None` while there were none.

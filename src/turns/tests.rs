@@ -152,7 +152,7 @@ impl World {
 }
 
 fn finish(place: &Place, server: &str, read: crate::tool::Hint) {
-    place.finished(&entry(server, "post", [read, No, No, Yes]), Fate::Done, Duration::ZERO);
+    place.finished(&entry(server, "post", [read, No, No, Yes]), Fate::Done, Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -258,14 +258,14 @@ async fn a_call_counts_for_the_turn_that_it_began_in() {
     let post = entry("chat", "post", [No, No, No, Yes]);
     world.begin("a", "none");
     tokio::time::advance(Duration::from_secs(5)).await;
-    place.finished(&post, Fate::Done, Duration::from_secs(6));
+    place.finished(&post, Fate::Done, Instant::now() - Duration::from_secs(6));
     let now = |place: &Place| place.view().unwrap().now.clone();
     assert_eq!(now(&place).unwrap().reached, surfaces(&["chat"]), "sent together with turn_begin");
     world.end("a", Claim::Delivered);
     tokio::time::advance(Duration::from_secs(5)).await;
-    place.finished(&post, Fate::Done, Duration::from_secs(6));
+    place.finished(&post, Fate::Done, Instant::now() - Duration::from_secs(6));
     assert_eq!(now(&place), None, "it began in a turn that is over");
-    place.finished(&post, Fate::Done, Duration::from_secs(4));
+    place.finished(&post, Fate::Done, Instant::now() - Duration::from_secs(4));
     assert_eq!(now(&place).unwrap().calls, (1, 0));
 }
 
@@ -275,10 +275,10 @@ async fn the_tools_of_turns_are_no_calls_of_a_turn() {
     let place = world.open("a", Bound::Session);
     let own = |raw| Entry { origin: Origin::Builtin, ..entry("crewlet", raw, [No, No, Yes, No]) };
     for raw in [BEGIN, END] {
-        place.finished(&own(raw), Fate::Done, Duration::ZERO);
+        place.finished(&own(raw), Fate::Done, Instant::now());
     }
     assert_eq!((place.view(), world.end("a", Claim::NoAction)), (None, Some(Judged::Idle)));
-    place.finished(&entry("chat", END, [No, No, Yes, No]), Fate::Done, Duration::ZERO);
+    place.finished(&entry("chat", END, [No, No, Yes, No]), Fate::Done, Instant::now());
     assert_eq!(place.view().unwrap().now.as_ref().unwrap().calls, (1, 0), "a server's tool may be called so");
 }
 

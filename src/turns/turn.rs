@@ -121,10 +121,12 @@ pub struct Before {
     pub at: Timestamp,
     /// The surfaces that it reached.
     pub reached: Vec<Arc<str>>,
-    /// What the agent said at the end.
+    /// What the agent said at the end, cut.
     pub text: Option<Arc<str>>,
 }
 
+/// Cells of a text that are shown.
+const TEXT: usize = 400;
 /// Calls that are shown one by one.
 const SHOWN: usize = 16;
 
@@ -154,7 +156,7 @@ impl Before {
             owed: ended.reply.clone(),
             at: ended.ended,
             reached: ended.reached.clone(),
-            text: ended.text.clone(),
+            text: ended.text.as_deref().map(|text| crate::text::fit(&crate::text::clean(text), TEXT).as_ref().into()),
         }
     }
 }
