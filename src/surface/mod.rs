@@ -39,8 +39,8 @@ use crate::config::model::Operator;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
-use crate::native::Native;
 use crate::native::connector::Connector;
+use crate::native::{Memory, Native};
 use crate::org::{Org, Seat};
 use crate::secret::Redactor;
 use badges::Badges;
@@ -113,6 +113,7 @@ pub(crate) struct Shared {
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
     connector: Option<Connector>,
+    memory: Arc<Memory>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -142,7 +143,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(Arc::default()),
+        sessions: Sessions::new(options.native.shared().turns.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -150,6 +151,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         badges,
         company: own.map(|native| native.company().name.clone()),
         connector: own.map(|native| native.connector(options.state.path())),
+        memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
