@@ -12,3 +12,5 @@ mod logs;
 #[path = "screens/pictures.rs"]
 mod pictures;
 mod support;
+#[path = "screens/work.rs"]
+mod work;

@@ -32,7 +32,6 @@ mod words;
 mod work;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
@@ -72,14 +71,16 @@ pub struct Native {
     company: Arc<Company>,
     shared: Arc<Shared>,
     memory: Arc<Memory>,
+    trail: Trail,
 }
 
 impl Native {
     /// The tools that the configuration opens, over what is kept.
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
+        let trail = Trail::new(store.folder(), store.changed().clone());
         let (company, shared) = (Arc::new(Company::of(config)), Arc::new(Shared::default()));
         let memory = Arc::new(Memory::new(store.clone(), company.clone(), shared.turns.clone()));
-        Arc::new(Self { store, company, shared, memory })
+        Arc::new(Self { store, company, shared, memory, trail })
     }
 
     /// Whether there is anything for operators: tracker or pages.
@@ -103,13 +104,13 @@ impl Native {
     }
 
     /// What a screen reads the company's rows with.
-    pub fn reader(&self, redactor: Redactor) -> RowReader {
-        RowReader::new(self.store.clone(), self.company.clone(), redactor)
+    pub fn reader(self: &Arc<Self>, redactor: Redactor) -> RowReader {
+        RowReader::new(self.clone(), redactor)
     }
 
-    /// The scoped connector over the same rows, with its trail in this folder.
-    pub fn connector(&self, folder: &Path) -> Connector {
-        Connector::new(self.store.clone(), self.company.clone(), Trail::new(folder))
+    /// The scoped connector over the same rows, with its trail beside them.
+    pub fn connector(&self) -> Connector {
+        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone())
     }
 
     /// Whether the configuration opens this part.

@@ -94,6 +94,11 @@ impl Refusal {
         Self { class: Class::NotFound, message: format!("there is no such {what}") }
     }
 
+    /// The store or the setting does not allow it now.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self { class: Class::Unavailable, message: message.into() }
+    }
+
     /// The one who asks may not.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self { class: Class::Forbidden, message: message.into() }

@@ -127,6 +127,11 @@ impl Store {
         self.writer().await?.run(job).await
     }
 
+    /// The folder that it is in.
+    pub fn folder(&self) -> &Path {
+        self.shared.path.parent().unwrap_or(Path::new("."))
+    }
+
     /// Counts up with each job of this program's that changed something, once it is on disk. What beside the store
     /// changes what a screen shows of it may count here, too.
     pub fn changed(&self) -> &watch::Sender<u64> {

@@ -150,7 +150,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
         badges,
         company: own.map(|native| native.company().name.clone()),
-        connector: own.map(|native| native.connector(options.state.path())),
+        connector: own.map(|native| native.connector()),
         memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,

@@ -249,6 +249,9 @@ impl Screen {
                 | Effect::OpenCard(_)
                 | Effect::OpenForm(_)
                 | Effect::Ask(_)
+                | Effect::Write(_)
+                | Effect::Choose(_)
+                | Effect::Act(_)
                 | Effect::Several(_) => {}
             }
         }

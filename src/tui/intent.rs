@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use super::act::Act;
+use super::choose::Choice;
+use super::compose::Draft;
 use crate::engine::command::Command;
 use crate::tool::ToolKey;
 
@@ -56,6 +59,8 @@ pub enum Intent {
     CycleClass,
     /// Step through server filters.
     CycleServer,
+    /// Step through status filters.
+    CycleStatus,
     /// Choose as whom the catalogue is looked at.
     ViewAs,
     /// Follow or pause.
@@ -104,6 +109,32 @@ pub enum Intent {
     Grants,
     /// Take a remembered decision back (asks first).
     Revoke,
+    /// Begin a new work item.
+    NewItem,
+    /// Write a comment.
+    Comment,
+    /// Change title and text.
+    EditText,
+    /// Choose another status.
+    SetStatus,
+    /// Choose another priority.
+    SetPriority,
+    /// Choose who works on it.
+    Assign,
+    /// Choose another project.
+    MoveItem,
+    /// Put it into the trash.
+    Remove,
+    /// Take it out of the trash.
+    Restore,
+    /// What is in the trash, or what is not.
+    Trash,
+    /// An earlier version.
+    Older,
+    /// A later version.
+    Newer,
+    /// Show the connector's audit.
+    ShowTrail,
     /// Send what the editor holds.
     Submit,
     /// On a form: say no to the server.
@@ -156,6 +187,7 @@ impl Intent {
             Self::CommandLine => "command_line",
             Self::CycleClass => "cycle_class",
             Self::CycleServer => "cycle_server",
+            Self::CycleStatus => "cycle_status",
             Self::ViewAs => "view_as",
             Self::Follow => "follow",
             Self::Wrap => "wrap",
@@ -180,6 +212,19 @@ impl Intent {
             Self::ReleaseSeat => "release_seat",
             Self::Grants => "grants",
             Self::Revoke => "revoke",
+            Self::NewItem => "new_item",
+            Self::Comment => "comment",
+            Self::EditText => "edit_text",
+            Self::SetStatus => "set_status",
+            Self::SetPriority => "set_priority",
+            Self::Assign => "assign",
+            Self::MoveItem => "move_item",
+            Self::Remove => "remove",
+            Self::Restore => "restore",
+            Self::Trash => "trash",
+            Self::Older => "older",
+            Self::Newer => "newer",
+            Self::ShowTrail => "show_trail",
             Self::Submit => "submit",
             Self::Decline => "decline",
             Self::Dismiss => "dismiss",
@@ -243,6 +288,12 @@ pub enum Effect {
     OpenForm(crate::ids::FormId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
+    /// Let the person write what a tool of the company's own is to be called with.
+    Write(Box<Draft>),
+    /// Let the person choose one of several things.
+    Choose(Choice),
+    /// Call a tool of the company's own, and say what became of it.
+    Act(Act),
     /// Several things, in order.
     Several(Vec<Effect>),
     /// Put text into the terminal's clipboard.
@@ -281,4 +332,8 @@ pub enum Target {
     ToolsOfWorker(crate::ids::SeatHandle),
     /// The calls view with this call selected.
     Call(crate::ids::CallId),
+    /// The work view with this item selected, by its key.
+    Item(Arc<str>),
+    /// The connector's audit.
+    Trail,
 }

@@ -9,10 +9,14 @@
 //! | [`rows`] | the panes' questions about the company's rows, kept answered |
 //! | [`keymap`] | the one table of keys |
 //! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
+//! | [`compose`], [`choose`], [`act`] | changing the company's rows: what is written or chosen, and the call that it becomes |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
+pub mod act;
 mod asking;
 pub mod card;
+pub mod choose;
+pub mod compose;
 pub mod editor;
 pub mod event_loop;
 pub mod form;

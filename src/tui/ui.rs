@@ -22,7 +22,10 @@ use self::command::Asked;
 use self::modals::Modals;
 use self::panes::Panes;
 use self::waiting::{oldest, quit};
+use super::act::Acts;
 use super::card::{Card, Outcome};
+use super::choose::Chosen;
+use super::compose::Draft;
 use super::form::Sheet;
 use super::format::plural;
 use super::frames::Motion;
@@ -56,6 +59,10 @@ pub struct Ui {
     modals: Modals,
     status: StatusBar,
     attention: Attention,
+    /// What the person does to the company's rows, until it has ended.
+    acts: Acts,
+    /// What was written for something that was not done, until it can be shown again.
+    returned: Option<Box<Draft>>,
     keymap: Keymap,
     bell: Bell,
     /// The last key, when it came and where it was meant for.
@@ -87,6 +94,8 @@ impl Ui {
             modals: Modals::default(),
             status,
             attention: Attention::new(settings.open_cards),
+            acts: Acts::default(),
+            returned: None,
             keymap,
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
@@ -109,7 +118,10 @@ impl Ui {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
-            Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
+            Msg::NotSent(error) => {
+                self.acts.not_sent();
+                vec![Effect::Complain(error.to_string().into())]
+            }
             Msg::Copied(copied) => vec![said_of(copied)],
             Msg::Resumed => {
                 self.modals.interrupt(moment.at);
@@ -123,7 +135,8 @@ impl Ui {
                 self.panes.take(*answer);
                 Vec::new()
             }
-            Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
+            Msg::Snapshot => self.acts.settle(snapshot),
+            Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
         let mut effects = self.tick(effects, snapshot, moment);
         if woken {
@@ -136,6 +149,7 @@ impl Ui {
         }
         self.status.expire(moment.at);
         self.attend(snapshot, moment, &mut out);
+        self.give_back();
         self.layout(snapshot);
         out
     }
@@ -317,6 +331,20 @@ impl Ui {
             let outcome = editor.key(intent, key, moment.at, snapshot);
             if outcome.close {
                 self.modals.editor = None;
+            }
+            return outcome.effects;
+        }
+        if let Some(chooser) = &mut self.modals.chooser {
+            let chosen = chooser.key(intent, key);
+            if chosen != Chosen::Goes {
+                self.modals.chooser = None;
+            }
+            return if let Chosen::One(effect) = chosen { vec![effect] } else { Vec::new() };
+        }
+        if let Some(sheet) = &mut self.modals.sheet {
+            let outcome = sheet.key(intent, key);
+            if outcome.close {
+                self.modals.sheet = None;
             }
             return outcome.effects;
         }

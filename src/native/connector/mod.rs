@@ -7,6 +7,7 @@
 
 mod audit;
 mod issues;
+mod recent;
 pub mod table;
 #[cfg(test)]
 mod tests;

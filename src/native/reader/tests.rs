@@ -10,6 +10,7 @@ use crate::engine::snapshot::Caller;
 use crate::native::Native;
 use crate::rows::{pages, work};
 use crate::secret::Secret;
+use crate::store::Store;
 
 struct Bench {
     native: Arc<Native>,
@@ -24,10 +25,8 @@ fn bench(more: &str) -> Bench {
     let store = Store::new(folder.path());
     let redactor = Redactor::default();
     redactor.learn([Secret::new("hunter2hunter2")]);
-    let reader = Arc::new(RowReader::new(store.clone(), Arc::new(Company::of(&config)), redactor));
-    let open = "name: Acme\nmcp_servers: []\n";
-    let open = crate::config::load(open, &Source::File("config.yaml".into())).unwrap().config;
-    let native = Native::open(if more.is_empty() { &config } else { &open }, store);
+    let native = Native::open(&config, store);
+    let reader = Arc::new(native.reader(redactor));
     Bench { native, reader, _folder: folder }
 }
 
@@ -107,7 +106,7 @@ async fn an_item_is_whole_bounded_and_redacted() {
     assert!(item.comments[0].body.ends_with(" 3") && item.comments[SHOWN - 1].body.ends_with(" 102"));
     assert_eq!(item.children.iter().map(|child| &*child.key).collect::<Vec<_>>(), ["WEB-4"]);
     assert!(!format!("{item:?}").contains("hunter2"), "{item:?}");
-    assert_eq!((&*item.reporter, item.head.assignee.as_deref()), ("console:person", Some("ops")));
+    assert_eq!((&*item.reporter, item.head.assignee.as_deref()), ("console", Some("ops")));
     assert!(item.history.iter().all(|change| change.detail.is_empty()), "ids of comments say nothing");
     let Found::Item(Some(child)) = bench.find(Ask::Item("WEB-4".into())).await else { panic!() };
     assert_eq!(child.parent.map(|parent| parent.key.to_string()).as_deref(), Some("WEB-1"));

@@ -11,6 +11,7 @@ mod pretty;
 #[cfg(test)]
 mod tests;
 
+pub(super) use draw::escape;
 pub use pretty::pretty;
 
 use std::fmt::Write as _;

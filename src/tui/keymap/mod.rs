@@ -43,6 +43,18 @@ pub enum Context {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, while it is read.
+    Page,
+    /// The scoped connector's audit.
+    Trail,
+    /// A sheet to write on.
+    Compose,
+    /// A list to choose from.
+    Choose,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -65,7 +77,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 27] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -78,6 +90,12 @@ impl Context {
         Self::Sessions,
         Self::Log,
         Self::Seats,
+        Self::Work,
+        Self::Pages,
+        Self::Page,
+        Self::Trail,
+        Self::Compose,
+        Self::Choose,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
@@ -104,6 +122,12 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
+            Self::Page => "Reading a page",
+            Self::Trail => "Connector",
+            Self::Compose => "Writing",
+            Self::Choose => "Choosing",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
@@ -127,7 +151,11 @@ impl Context {
             | Self::Calls
             | Self::Sessions
             | Self::Log
-            | Self::Seats => Some(Self::List),
+            | Self::Seats
+            | Self::Work
+            | Self::Pages
+            | Self::Page
+            | Self::Trail => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

@@ -7,6 +7,8 @@ use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
 use crate::text;
 use crate::tui::card::Card;
+use crate::tui::choose::Chooser;
+use crate::tui::compose::Sheet;
 use crate::tui::editor::CallEditor;
 use crate::tui::intent::Effect;
 use crate::tui::msg::Moment;
@@ -51,6 +53,16 @@ impl Ui {
                     self.status.complain(format!("{name} is not in the catalogue any more").into());
                 }
             }
+            Effect::Act(act) => {
+                let effect = self.acts.begin(act, snapshot);
+                self.carry_out(effect, snapshot, moment, out);
+            }
+            Effect::Choose(choice) => self.modals.chooser = Some(Chooser::open(choice)),
+            Effect::Write(draft) if self.modals.is_empty() || draft.failed.is_none() => {
+                self.modals.sheet = Some(Sheet::open(*draft));
+            }
+            // Something else has the keys: what was written comes back when they are free.
+            Effect::Write(draft) => self.returned = Some(draft),
             Effect::Send(Command::Call { ref call, .. }) => {
                 self.attention.own_call(call.clone());
                 out.push(effect);
@@ -64,6 +76,13 @@ impl Ui {
             | Effect::Leave => {
                 out.push(effect);
             }
+        }
+    }
+
+    /// Brings back what was written for a call that came to nothing, once nothing else has the keys.
+    pub(super) fn give_back(&mut self) {
+        if self.modals.is_empty() && !self.panes.typing() {
+            self.modals.sheet = self.returned.take().map(|draft| Sheet::open(*draft));
         }
     }
 

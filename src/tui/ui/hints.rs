@@ -20,7 +20,10 @@ impl Ui {
                 Intent::NextMatch => !self.panes.searching(),
                 _ => false,
             };
-            !(fixed || empty || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
+            !(fixed
+                || empty
+                || !self.panes.possible(intent)
+                || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
         };
         let mut hints = self.keymap.hints(context, possible);
         let in_pane = self.modals.is_empty() && !self.panes.typing();
@@ -45,7 +48,16 @@ const fn changes(context: Context, intent: Intent) -> bool {
         | Intent::StopSeat
         | Intent::ReleaseSeat
         | Intent::DenyAll
-        | Intent::CancelCall => true,
+        | Intent::CancelCall
+        | Intent::NewItem
+        | Intent::Comment
+        | Intent::EditText
+        | Intent::SetStatus
+        | Intent::SetPriority
+        | Intent::Assign
+        | Intent::MoveItem
+        | Intent::Remove
+        | Intent::Restore => true,
         Intent::Open => matches!(context, Context::Tools),
         _ => false,
     }

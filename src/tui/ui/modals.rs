@@ -10,6 +10,8 @@ use crate::engine::snapshot::{FormView, Snapshot};
 use crate::ids::CallId;
 use crate::tui::Draw;
 use crate::tui::card::{Card, CardContext};
+use crate::tui::choose::Chooser;
+use crate::tui::compose;
 use crate::tui::editor::CallEditor;
 use crate::tui::form::Sheet;
 use crate::tui::keymap::Context;
@@ -36,6 +38,10 @@ pub struct Modals {
     pub card: Option<Card>,
     /// The editor of a call of the person's own.
     pub editor: Option<CallEditor>,
+    /// A sheet to write on.
+    pub sheet: Option<compose::Sheet>,
+    /// A list to choose from.
+    pub chooser: Option<Chooser>,
     /// Forms that were left waiting, with what had been filled in.
     pub drafts: Vec<Sheet>,
 }
@@ -50,6 +56,8 @@ impl Modals {
             && self.form.is_none()
             && self.card.is_none()
             && self.editor.is_none()
+            && self.sheet.is_none()
+            && self.chooser.is_none()
     }
 
     /// The call of a card that only tells how it went on, where there is no other layer.
@@ -59,7 +67,9 @@ impl Modals {
             && self.connect.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
-            && self.editor.is_none();
+            && self.editor.is_none()
+            && self.sheet.is_none()
+            && self.chooser.is_none();
         self.card.as_ref().filter(|_| alone).and_then(Card::decided)
     }
 
@@ -109,11 +119,23 @@ impl Modals {
                 CardContext::Editor => Context::Editor,
             });
         }
-        self.editor.as_ref().map(|_| Context::Editor)
+        if self.editor.is_some() {
+            return Some(Context::Editor);
+        }
+        if self.chooser.is_some() {
+            return Some(Context::Choose);
+        }
+        self.sheet.as_ref().map(|_| Context::Compose)
     }
 
     /// Fits all layers into `screen` and tells them what is true.
     pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+        if let Some(sheet) = &mut self.sheet {
+            sheet.layout(screen);
+        }
+        if let Some(chooser) = &mut self.chooser {
+            chooser.layout(screen);
+        }
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -169,11 +191,19 @@ impl Modals {
             card.paste(pasted);
         } else if let Some(editor) = &mut self.editor {
             editor.paste(pasted);
+        } else if let (Some(sheet), None) = (&mut self.sheet, &self.chooser) {
+            sheet.paste(pasted);
         }
     }
 
     /// Draws all layers, the topmost last.
     pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, at: Instant) {
+        if let Some(sheet) = &self.sheet {
+            sheet.render(screen, buf, draw);
+        }
+        if let Some(chooser) = &self.chooser {
+            chooser.render(screen, buf, draw);
+        }
         if let Some(editor) = &self.editor {
             editor.render(screen, buf, draw, at);
         }
