@@ -12,7 +12,7 @@
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
-//! | `work`, `pages`, `memory`, `connector::issues` | what the tools do |
+//! | `work`, `pages`, `turns`, `memory`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
@@ -28,6 +28,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+mod turns;
 mod words;
 mod work;
 

@@ -7,6 +7,6 @@ use crate::turns::Turns;
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// What agents do between being woken and being done.
+    /// The turns of agents.
     pub turns: Arc<Turns>,
 }

@@ -143,7 +143,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(options.native.shared().turns.clone()),
+        sessions: Sessions::new(options.native.shared().turns.clone(), options.redactor.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -197,6 +197,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener) {
     house.abort();
     views.abort();
     shared.sessions.close_all();
+    shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }

@@ -161,6 +161,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
+    #[expect(clippy::too_many_lines, reason = "a line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
