@@ -79,6 +79,8 @@ pub enum Intent {
     ShowTools,
     /// Show what a worker of the selected seat may hold.
     ShowWorkerTools,
+    /// Show what the selected seat remembers, part by part.
+    Memory,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -198,6 +200,7 @@ impl Intent {
             Self::ToggleEnabled => "toggle_enabled",
             Self::ShowTools => "show_tools",
             Self::ShowWorkerTools => "show_worker_tools",
+            Self::Memory => "memory",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",

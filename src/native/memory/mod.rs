@@ -32,6 +32,7 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 pub use embedding::Embedder;
+pub(super) use onboarding::place_of;
 pub(super) use table::TOOLS;
 
 use super::company::Company;

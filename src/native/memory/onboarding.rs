@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::colleagues::line;
 use super::{Acting, Memory};
 use crate::clock::Timestamp;
+use crate::native::company::Company;
 use crate::native::request::{Class, Outcome, Refusal};
 use crate::org::directory::Colleague;
 use crate::store::memory::Marker;
@@ -16,6 +17,11 @@ pub(super) fn chain_hash(company: &str, seat: &Colleague) -> String {
     let chain: Vec<&str> =
         [company].into_iter().chain(seat.units.iter().map(|unit| &**unit)).chain([&*seat.name]).collect();
     Sha256::digest(chain.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The same for the seat of a company with this handle, where there is one.
+pub(in crate::native) fn place_of(company: &Company, handle: &str) -> Option<String> {
+    Some(chain_hash(&company.name, company.directory.seat(handle)?))
 }
 
 /// Puts the marker.

@@ -21,7 +21,12 @@ const NOTES: i64 = 500;
 const BYTES: usize = 1 << 20;
 
 impl Say {
-    pub(super) fn memory(&self, store: &ReadStore<'_>, wanted: &Wanted, company: &Company) -> Result<Remembered, Refusal> {
+    pub(super) fn memory(
+        &self,
+        store: &ReadStore<'_>,
+        wanted: &Wanted,
+        company: &Company,
+    ) -> Result<Remembered, Refusal> {
         let (now, id) = (Timestamp::now(), agent_id(&company.name, &wanted.seat));
         let handle = wanted.seat.as_str();
         let (notes, all): (Vec<Note>, i64) = match wanted.kept {
@@ -82,7 +87,9 @@ fn within(notes: Vec<Note>) -> Vec<Note> {
         let more = match &note.what {
             What::Entry { remark, .. } => remark.as_deref().map_or(0, str::len),
             What::Skill { .. } => 0,
-            What::Turn { task, tools, .. } => task.len() + tools.iter().map(|tool| Arc::as_ref(tool).len()).sum::<usize>(),
+            What::Turn { task, tools, .. } => {
+                task.len() + tools.iter().map(|tool| Arc::as_ref(tool).len()).sum::<usize>()
+            }
         };
         note.text.len() + more
     };

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use crate::rows::memory::{Kept, Note, Remembered, What};
-use crate::tui::format::{plural, short_duration};
+use crate::tui::format::{plural, span};
 use crate::tui::panes::facts::Facts;
 use crate::tui::theme::Role;
 use crate::tui::widgets::detail::Section;
@@ -40,6 +40,13 @@ pub(super) fn sections(kept: Kept, found: &Remembered, zone: &TimeZone, width: u
     }
     sections.push(Section::Rows(facts.rows));
     sections
+}
+
+/// What keeps it from being read.
+pub(super) fn problem(problem: &str, width: usize) -> Vec<Section> {
+    let mut facts = Facts::new(width);
+    facts.plain(&[Span::new(Role::Failed, problem)]);
+    vec![Section::Rows(facts.rows)]
 }
 
 fn counted(kept: Kept, all: usize) -> String {
@@ -83,7 +90,7 @@ fn head(note: &Note, zone: &TimeZone, facts: &mut Facts) {
             facts.plain(&[
                 Span::new(Role::Accent, &at),
                 Span::new(role, &format!("  {outcome}")),
-                dim(&format!("  {}", short_duration(*took))),
+                dim(&format!("  {}", span(*took))),
             ]);
             facts.say("about", Some(task));
             let items = |texts: &[std::sync::Arc<str>]| {
