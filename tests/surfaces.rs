@@ -43,3 +43,5 @@ mod relay;
 mod scripted;
 #[path = "surfaces/tasks.rs"]
 mod tasks;
+#[path = "surfaces/turns.rs"]
+mod turns;

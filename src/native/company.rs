@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::tool::Part;
 use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
-use crate::org::{Org, SeatKind};
+use crate::org::SeatKind;
+use crate::org::directory::Directory;
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -20,13 +21,13 @@ pub struct Company {
     pub halves: Halves,
     discovery: Discovery,
     turn_tools: bool,
-    /// Units and seats.
-    pub org: Arc<Org>,
     /// Every seat with its kind.
     seats: Vec<(SeatHandle, SeatKind)>,
     badges: Vec<Arc<Badge>>,
     /// Prompts that can be put into an inbox.
     pub autopilots: Vec<Autopilot>,
+    /// Who is who.
+    pub directory: Arc<Directory>,
 }
 
 /// An operator without its token.
@@ -65,10 +66,10 @@ impl Company {
             halves: config.engine.native,
             discovery: config.engine.discovery,
             turn_tools: config.engine.turn_tools,
-            org: Arc::new(config.org.clone()),
             seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
+            directory: Arc::new(Directory::of(&config.org)),
         }
     }
 
@@ -90,6 +91,11 @@ impl Company {
             SeatKind::Agent => "agent",
             SeatKind::Human => "user",
         })
+    }
+
+    /// The seats that agents drive.
+    pub fn agents(&self) -> impl Iterator<Item = &SeatHandle> {
+        self.seats.iter().filter(|(_, kind)| *kind == SeatKind::Agent).map(|(seat, _)| seat)
     }
 
     /// The operator of this id.

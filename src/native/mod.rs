@@ -12,12 +12,13 @@
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
-//! | `work`, `pages`, `questions`, `connector::issues` | what the tools do |
+//! | `work`, `pages`, `questions`, `turns`, `memory`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
 mod company;
 pub mod connector;
+pub(crate) mod memory;
 mod pages;
 pub mod questions;
 pub mod reader;
@@ -28,6 +29,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+mod turns;
 mod words;
 mod work;
 
@@ -41,6 +43,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
+pub use memory::{Embedder, Memory};
 use reader::RowReader;
 pub use request::{Actor, Class, Outcome, Refusal, Request};
 pub use shared::Shared;
@@ -70,6 +73,7 @@ pub struct Native {
     store: Store,
     company: Arc<Company>,
     shared: Arc<Shared>,
+    memory: Arc<Memory>,
     trail: Trail,
 }
 
@@ -77,7 +81,9 @@ impl Native {
     /// The tools that the configuration opens, over what is kept.
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
         let trail = Trail::new(store.folder(), store.changed().clone());
-        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default(), trail })
+        let (company, shared) = (Arc::new(Company::of(config)), Arc::new(Shared::default()));
+        let memory = Arc::new(Memory::new(store.clone(), company.clone(), shared.turns.clone()));
+        Arc::new(Self { store, company, shared, memory, trail })
     }
 
     /// Whether there is anything for operators: tracker or pages.
@@ -88,6 +94,11 @@ impl Native {
     /// What lives only while the program runs.
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// What seats remember.
+    pub const fn memory(&self) -> &Arc<Memory> {
+        &self.memory
     }
 
     /// The company.
@@ -175,6 +186,8 @@ impl FirstParty for Native {
     fn sources(&self) -> Vec<Source> {
         let for_all = |tool: &Tool| tool.audience == Audience::Everybody && self.is_open(tool.part);
         let for_seats = |tool: &Tool| tool.audience == Audience::Seats && self.is_open(tool.part);
+        let own: Vec<&str> = table::all().filter(|tool| for_seats(tool)).map(|tool| tool.name).collect();
+        tracing::info!(count = own.len(), tools = own.join(" "), "builtin_tools_registered");
         let for_operators = |tool: &Tool| self.has_surfaces() && tool.audience != Audience::Seats && !for_all(tool);
         vec![
             source(ConnectionName::shared(&ServerName::ours()), for_all),
@@ -218,6 +231,8 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, Refusal> {
 /// What a tool answered as the result of an MCP call.
 fn result(outcome: Outcome) -> Box<RawValue> {
     let result = match outcome {
+        // A text is what it says; there is no structure that could be told beside it.
+        Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}], "isError": false}),
         Ok(value) => json!({
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,
         }),

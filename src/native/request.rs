@@ -39,7 +39,7 @@ pub struct Actor {
     pub is_operator: bool,
 }
 
-/// What a tool answers: a JSON object.
+/// What a tool answers: a JSON object, or a text.
 pub type Outcome = Result<Value, Refusal>;
 
 /// Why a tool did nothing.

@@ -120,6 +120,10 @@ pub enum Kind {
     Text(usize),
     /// A text that may be empty, of at most so many characters.
     Body(usize),
+    /// A text that is not blank, of any length.
+    Whole,
+    /// A value of these types of JSON; what it means is for the handler.
+    Loose(&'static [&'static str]),
     /// The same as `Text`; `null` clears it.
     Clearable(usize),
     /// A day, `2026-12-24`; `null` clears it.
@@ -248,6 +252,8 @@ impl Field {
         let mut schema = match self.kind {
             Kind::Text(most) => json!({"type": "string", "minLength": 1, "maxLength": most}),
             Kind::Body(most) => json!({"type": "string", "maxLength": most}),
+            Kind::Whole => json!({"type": "string", "minLength": 1}),
+            Kind::Loose(types) => json!({"type": types}),
             Kind::Clearable(most) => json!({"type": ["string", "null"], "minLength": 1, "maxLength": most}),
             Kind::Day => json!({"type": ["string", "null"], "format": "date"}),
             Kind::OneOf(words) => json!({"type": "string", "enum": words}),
@@ -281,6 +287,11 @@ impl Field {
                 Some(blank) if blank.trim().is_empty() => wrong("is blank".to_owned()),
                 _ => text(most),
             },
+            Kind::Whole => match value.as_str() {
+                Some(blank) if blank.trim().is_empty() => wrong("is blank".to_owned()),
+                _ => text(usize::MAX),
+            },
+            Kind::Loose(_) => Ok(()),
             Kind::Day => match value.as_str().map(str::parse::<jiff::civil::Date>) {
                 Some(Ok(_)) if value.as_str().is_some_and(|text| text.len() == 10) => Ok(()),
                 _ => wrong("is not a day such as 2026-12-24".to_owned()),

@@ -23,6 +23,7 @@
 //! | `items`, `pages`, `questions`, `trail` | rows, and reading them |
 //! | `heads` | rows without their texts, for lists of a screen |
 //! | `change`, `change_pages`, `change_questions` | changing them |
+//! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `outside` | what other programs change, told |
 //! | `backup` | a copy while others go on |
@@ -34,6 +35,7 @@ mod change_questions;
 mod error;
 pub mod heads;
 pub mod items;
+pub mod memory;
 mod outside;
 pub mod pages;
 pub mod questions;

@@ -39,9 +39,9 @@ use crate::config::model::Operator;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
-use crate::native::Native;
 use crate::native::connector::Connector;
 use crate::native::questions::Questions;
+use crate::native::{Memory, Native};
 use crate::org::{Org, Seat};
 use crate::secret::Redactor;
 use badges::Badges;
@@ -116,6 +116,7 @@ pub(crate) struct Shared {
     connector: Option<Connector>,
     /// Hears who is connected.
     questions: Arc<Questions>,
+    memory: Arc<Memory>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -145,7 +146,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(Arc::default()),
+        sessions: Sessions::new(options.native.shared().turns.clone(), options.redactor.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -154,6 +155,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         company: own.map(|native| native.company().name.clone()),
         connector: own.map(|native| native.connector()),
         questions: options.native.shared().questions.clone(),
+        memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
@@ -199,6 +201,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener) {
     house.abort();
     views.abort();
     shared.sessions.close_all();
+    shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }

@@ -17,6 +17,7 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::secret::Redactor;
 use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
@@ -169,7 +170,7 @@ impl Session {
         open || !lock(&self.in_flight).is_empty()
     }
 
-    fn view(&self) -> SessionView {
+    fn view(&self, redactor: &Redactor) -> SessionView {
         SessionView {
             id: self.short.clone(),
             seat: self.seat.clone(),
@@ -178,7 +179,7 @@ impl Session {
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
-            turn: self.turn.as_ref().and_then(Place::view),
+            turn: self.turn.as_ref().and_then(|place| place.view(redactor)),
         }
     }
 }
@@ -186,7 +187,8 @@ impl Session {
 /// All sessions.
 pub(super) struct Sessions {
     known: Mutex<Known>,
-    turns: Arc<Turns>,
+    pub(super) turns: Arc<Turns>,
+    redactor: Redactor,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -199,8 +201,8 @@ struct Known {
 
 impl Sessions {
     /// None yet; their turns are among these.
-    pub(super) fn new(turns: Arc<Turns>) -> Self {
-        Self { known: Mutex::default(), turns, changed: Arc::default() }
+    pub(super) fn new(turns: Arc<Turns>, redactor: Redactor) -> Self {
+        Self { known: Mutex::default(), turns, redactor, changed: Arc::default() }
     }
 
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
@@ -276,9 +278,10 @@ impl Sessions {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
         let known = lock(&self.known);
-        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
-        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
-            self.changed.notify_one();
+        for turn in known.modern.values().filter_map(|session| session.turn.as_ref()) {
+            if turn.sweep() {
+                self.changed.notify_one();
+            }
         }
     }
 
@@ -306,7 +309,7 @@ impl Sessions {
     pub(super) fn views(&self) -> Vec<Arc<SessionView>> {
         let known = lock(&self.known);
         let all = known.legacy.values().chain(known.modern.values());
-        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view())).collect();
+        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view(&self.redactor))).collect();
         views.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
         views
     }

@@ -79,6 +79,8 @@ pub enum Intent {
     ShowTools,
     /// Show what a worker of the selected seat may hold.
     ShowWorkerTools,
+    /// Show what the selected seat remembers, part by part.
+    Memory,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -161,7 +163,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
-    #[allow(clippy::too_many_lines, reason = "a table: one line for each")]
+    #[expect(clippy::too_many_lines, reason = "a line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -197,6 +199,7 @@ impl Intent {
             Self::ToggleEnabled => "toggle_enabled",
             Self::ShowTools => "show_tools",
             Self::ShowWorkerTools => "show_worker_tools",
+            Self::Memory => "memory",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",

@@ -156,6 +156,14 @@ fn a_seat_whole() {
 }
 
 #[test]
+fn what_a_seat_remembers() {
+    let keys = ["7", "down", "down", "down", "down", "m", "m", "m"];
+    check("seat-diary", &sample::calm(), &keys[..6]);
+    check("seat-skills", &sample::calm(), &keys[..7]);
+    check("seat-turns", &sample::calm(), &keys);
+}
+
+#[test]
 fn a_unit() {
     check("unit", &sample::calm(), &["7", "down", "down", "down", "enter"]);
 }

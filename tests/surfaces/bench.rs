@@ -71,6 +71,7 @@ pub struct Bench {
     pub state: StateDir,
     pub config: Config,
     pub http: reqwest::Client,
+    pub native: Arc<Native>,
     _owned: OwnerLock,
     _folder: tempfile::TempDir,
 }
@@ -138,11 +139,12 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
         environment: &Operators,
         redactor: &redactor,
         operators: &config.operators,
-        native,
+        native: native.clone(),
     };
     let surfaces = surface::start(handle.clone(), options).await.expect("a free port");
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let bench = Bench { handle, engine, surfaces, server, trail, state, config, http, _owned: owned, _folder: folder };
+    let bench =
+        Bench { handle, engine, surfaces, server, trail, state, config, http, native, _owned: owned, _folder: folder };
     bench
         .until(|s| {
             s.revision > 0

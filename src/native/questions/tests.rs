@@ -105,6 +105,7 @@ async fn whom_one_cannot_ask_is_said_at_once() {
         (json!({"role_urn": "Release Manager", "brief": "?"}), Class::Invalid, "you yourself"),
         (json!({"role_urn": "nobody\u{1b}[2J", "brief": "?"}), Class::NotFound, "ops, builder-one"),
         (json!({"role_urn": "Builder", "brief": "?"}), Class::Invalid, "builder-one, builder-two"),
+        (json!({"role_urn": "build", "brief": "?"}), Class::Invalid, "builder-one, builder-two"),
         (json!({"role_urn": "ops"}), Class::Invalid, "brief is missing"),
         (json!({"brief": "?"}), Class::Invalid, "role_urn is missing"),
         (json!({"role_urn": "ops", "target": "ops", "brief": "?"}), Class::Invalid, "target"),
@@ -127,8 +128,8 @@ async fn whom_one_cannot_ask_is_said_at_once() {
 #[tokio::test]
 async fn an_answer_in_time_is_the_result_and_stands_in_no_inbox() {
     let bench = bench();
-    for target in ["role_urn", "target", "target_handle"] {
-        let (native, arguments) = (bench.native.clone(), json!({target: "Operations", "brief": "why?", "budget": 9}));
+    for (target, name) in [("role_urn", "Operations"), ("target", "operation"), ("target_handle", "OPS")] {
+        let (native, arguments) = (bench.native.clone(), json!({target: name, "brief": "why?", "budget": 9}));
         let call =
             async move { run(&native, ("a2a_ask", arguments), &seat("release"), CancellationToken::new()).await };
         let call = tokio::spawn(call);

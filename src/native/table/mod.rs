@@ -2,6 +2,7 @@
 //! here.
 
 mod pages;
+mod turns;
 mod work;
 
 use super::questions;
@@ -22,7 +23,7 @@ const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
 const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
 /// The families, in the order of the listing.
-pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, questions::TOOLS];
+pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, turns::TOOLS, super::memory::TOOLS, questions::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {

@@ -306,14 +306,10 @@ impl Panes {
             View::Work => self.work.wants(),
             View::Pages => self.pages.wants(),
             View::Connector => vec![Ask::Trail],
-            View::Servers
-            | View::Tools
-            | View::Approvals
-            | View::Calls
-            | View::Sessions
-            | View::Log
-            | View::Seats
-            | View::Inbox => Vec::new(),
+            View::Seats => self.seats.wants(),
+            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Inbox => {
+                Vec::new()
+            }
         }
     }
 
@@ -323,6 +319,7 @@ impl Panes {
             Ask::Work(_) | Ask::Item(_) => self.work.take(answer),
             Ask::Pages(_) | Ask::Page(..) => self.pages.take(answer),
             Ask::Trail => self.trail.take(answer),
+            Ask::Memory(_) => self.seats.take(answer),
         }
     }
 

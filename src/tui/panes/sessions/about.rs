@@ -62,13 +62,14 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     facts.add("since", &[at(session.since)]);
     facts.add("last seen", &[at(session.last_seen)]);
     facts.add("calls", &[text(&session.calls.to_string())]);
-    if session.seat.is_seat() {
-        turns(session.turn.as_deref(), &mut facts, zone);
-    }
     let waiting = waiting(session, snapshot);
     if waiting > 0 {
         let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
+    }
+    if session.seat.is_seat() {
+        facts.gap();
+        turns(session.turn.as_deref(), &mut facts, zone);
     }
     vec![Section::Rows(facts.rows), Section::Rows(listing(session, snapshot, zone))]
 }
@@ -107,7 +108,10 @@ fn turns(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
     facts.add("made", &[text(&calls), Span::new(Role::Failed, &failed)]);
     let mut label = "counting";
     for act in now.acts.iter().rev() {
-        let to = act.surface.as_ref().map_or_else(|| "  outside".to_owned(), |surface| format!("  to {surface}"));
+        let to = act
+            .surface
+            .as_ref()
+            .map_or_else(|| "  to somebody outside".to_owned(), |surface| format!("  to {surface}"));
         facts.add(label, &[text(&act.name), dim(&to)]);
         label = "";
     }
@@ -122,7 +126,8 @@ fn before(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
     let role = if before.outcome == Outcome::Incomplete { Role::Warning } else { Role::Text };
     let reached = if before.reached.is_empty() { "nobody".to_owned() } else { before.reached.join(", ") };
     let at = before.at.time_of_day(zone, Precision::Seconds);
-    let rest = format!("  at {at}, reached {reached}; it owed {}", owed(&before.owed));
+    let owed = if before.owed.awaits() { format!(", owed {}", owed(&before.owed)) } else { String::new() };
+    let rest = format!("  at {at}, reached {reached}{owed}");
     facts.add("before", &[Span::new(role, before.outcome.as_str()), Span::new(Role::Dim, &rest)]);
     facts.say("", before.text.as_deref());
 }
