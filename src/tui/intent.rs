@@ -339,7 +339,7 @@ pub enum Target {
     ToolsOfWorker(crate::ids::SeatHandle),
     /// The calls view with this call selected.
     Call(crate::ids::CallId),
-    /// The work view with this item selected, by its key.
+    /// This item by its key, where the work view is in front.
     Item(Arc<str>),
     /// The connector's audit.
     Trail,

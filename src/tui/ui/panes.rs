@@ -180,10 +180,9 @@ impl Panes {
                 self.show(View::Calls);
                 self.calls.show_call(call);
             }
-            Target::Item(key) => {
-                self.show(View::Work);
-                self.work.show_item(key);
-            }
+            // Whoever has gone elsewhere meanwhile is not fetched back.
+            Target::Item(key) if self.view == View::Work => self.work.show_item(key),
+            Target::Item(_) => {}
             Target::Trail => self.show(View::Connector),
         }
     }
