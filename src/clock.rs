@@ -71,6 +71,12 @@ impl Timestamp {
         jiff::Timestamp::from_millisecond(self.0)
             .map_or_else(|_| "--:--".to_owned(), |at| at.to_zoned_datetime(zone.clone()).strftime(pattern).to_string())
     }
+
+    /// Day and time of day in the given zone: `2026-11-30 14:03`.
+    pub fn day_and_time(self, zone: &jiff::tz::TimeZone) -> String {
+        let at = jiff::Timestamp::from_millisecond(self.0).map(|at| at.to_zoned_datetime(zone.clone()));
+        at.map_or_else(|_| "--".to_owned(), |at| at.strftime("%Y-%m-%d %H:%M").to_string())
+    }
 }
 
 /// How fine a time of day is written.

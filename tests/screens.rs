@@ -7,10 +7,14 @@ mod behaviour;
 mod forms;
 #[path = "screens/fuzz.rs"]
 mod fuzz;
+#[path = "screens/inbox.rs"]
+mod inbox;
 #[path = "screens/logs.rs"]
 mod logs;
 #[path = "screens/pictures.rs"]
 mod pictures;
 mod support;
+#[path = "screens/work.rs"]
+mod work;
 #[path = "screens/workers.rs"]
 mod workers;

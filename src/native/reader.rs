@@ -3,6 +3,7 @@
 //! Reading is no call: it passes no gate and is in no audit, so it only gives out what the person at the screen may
 //! read anyway. Jobs get a [`ReadStore`] and cannot change anything. Each family of questions has a file of its own here.
 
+mod memory;
 mod pages;
 #[cfg(test)]
 mod tests;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::company::Company;
+use super::Native;
+use super::connector::Trail;
 use super::request::Refusal;
 use super::tool::Part;
 use crate::clock::Timestamp;
@@ -20,7 +22,7 @@ use crate::rows::work::Comment;
 use crate::rows::{Answer, Ask, Found, Reader, Reading};
 use crate::secret::Redactor;
 use crate::store::items::Who;
-use crate::store::{ReadStore, Store};
+use crate::store::{ReadStore, StoreError};
 
 /// Comments, changes, versions and items below another one that are shown with it.
 const SHOWN: usize = 100;
@@ -30,15 +32,14 @@ const MOST: usize = 5_000;
 /// See the module.
 #[derive(Debug)]
 pub struct RowReader {
-    store: Store,
-    company: Arc<Company>,
+    native: Arc<Native>,
     redactor: Redactor,
 }
 
 impl RowReader {
-    /// A reader of this company's store.
-    pub const fn new(store: Store, company: Arc<Company>, redactor: Redactor) -> Self {
-        Self { store, company, redactor }
+    /// A reader of what these tools work on.
+    pub const fn new(native: Arc<Native>, redactor: Redactor) -> Self {
+        Self { native, redactor }
     }
 
     /// # Errors
@@ -47,22 +48,35 @@ impl RowReader {
         let part = match ask {
             Ask::Work(_) | Ask::Item(_) => Part::Work,
             Ask::Pages(_) | Ask::Page(..) => Part::Pages,
+            // What was invoked stays to be read, also where nothing can be invoked any more.
+            Ask::Trail => return Ok(()),
+            Ask::Memory(_) => Part::Own,
         };
-        if self.company.is_open(part) { Ok(()) } else { Err(super::closed(part)) }
+        if self.native.is_open(part) { Ok(()) } else { Err(super::closed(part)) }
     }
 
     async fn find(&self, ask: Ask) -> Result<Found, Refusal> {
         self.open(&ask)?;
         let say = Say(self.redactor.clone());
+        let (trail, company) = (self.native.trail.clone(), self.native.company());
+        if ask == Ask::Trail {
+            let read = tokio::task::spawn_blocking(move || say.trail(&trail)).await;
+            return read.unwrap_or(Err(StoreError::Fault.into()));
+        }
         let job = move |store: &ReadStore<'_>| -> Result<Found, Refusal> {
             Ok(match &ask {
                 Ask::Work(wanted) => Found::Work(say.items(store, wanted)?),
                 Ask::Item(name) => Found::Item(say.item(store, name)?.map(Box::new)),
                 Ask::Pages(wanted) => Found::Pages(say.pages(store, wanted)?),
                 Ask::Page(id, version) => Found::Page(say.page(store, (id, *version))?.map(Box::new)),
+                Ask::Memory(wanted) => Found::Memory(say.memory(store, wanted, &company)?),
+                Ask::Trail => say.trail(&trail)?,
             })
         };
-        self.store.read(job).await
+        let found = self.native.store.read(job).await;
+        // A command at the shell changes rows as well.
+        self.native.store.follow_others();
+        found
     }
 }
 
@@ -75,7 +89,7 @@ impl Reader for RowReader {
     }
 
     fn changes(&self) -> watch::Receiver<u64> {
-        self.store.changed().subscribe()
+        self.native.store.changed().subscribe()
     }
 }
 
@@ -92,7 +106,13 @@ impl Say {
     }
 
     fn who(&self, who: &Who) -> Arc<str> {
-        self.text(&format!("{}:{}", who.kind, who.id))
+        // Whoever sits at the screen has no name there.
+        if who.kind == "console" { "console".into() } else { self.text(&format!("{}:{}", who.kind, who.id)) }
+    }
+
+    fn trail(&self, trail: &Trail) -> Result<Found, Refusal> {
+        let recent = trail.recent(&self.0);
+        Ok(Found::Trail(recent.map_err(|error| Refusal::unavailable(format!("the trail cannot be read: {error}")))?))
     }
 
     fn comment(&self, author: &Who, at: Timestamp, body: &str) -> Comment {

@@ -39,7 +39,7 @@ pub struct Actor {
     pub is_operator: bool,
 }
 
-/// What a tool answers: a JSON object.
+/// What a tool answers: a JSON object, or a text.
 pub type Outcome = Result<Value, Refusal>;
 
 /// Why a tool did nothing.
@@ -69,6 +69,10 @@ pub enum Class {
     Unavailable,
     /// What it needs is not running.
     NotRunning,
+    /// No room is left in an inbox.
+    InboxFull,
+    /// Somebody was first.
+    AlreadyAnswered,
 }
 
 impl Class {
@@ -82,6 +86,8 @@ impl Class {
             Self::Conflict => "conflict",
             Self::Unavailable => "unavailable",
             Self::NotRunning => "not_running",
+            Self::InboxFull => "inbox_full",
+            Self::AlreadyAnswered => "already_answered",
         }
     }
 }
@@ -95,6 +101,11 @@ impl Refusal {
     /// There is none, or none for the one who asks: the two look alike.
     pub fn not_found(what: &str) -> Self {
         Self { class: Class::NotFound, message: format!("there is no such {what}") }
+    }
+
+    /// The store or the setting does not allow it now.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self { class: Class::Unavailable, message: message.into() }
     }
 
     /// The one who asks may not.

@@ -9,7 +9,9 @@
 //! one arm in `native::reader` with its reading in a file of its own there. The pane says what it wants in
 //! `Panes::wants` and gets the answer by `Panes::take`; it keeps what it shows until the next answer.
 
+pub mod memory;
 pub mod pages;
+pub mod trail;
 pub mod work;
 
 use std::fmt::Debug;
@@ -17,6 +19,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use tokio::sync::watch;
+
+use crate::engine::ring::Ring;
 
 /// One question.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -29,6 +33,10 @@ pub enum Ask {
     Pages(pages::Wanted),
     /// One page by its id; an earlier version of it where one is named.
     Page(Arc<str>, Option<i64>),
+    /// The last invocations of the scoped connector.
+    Trail,
+    /// What a seat remembers.
+    Memory(memory::Wanted),
 }
 
 /// What was found.
@@ -42,6 +50,10 @@ pub enum Found {
     Pages(pages::Listed),
     /// To [`Ask::Page`]; `None`: there is none.
     Page(Option<Box<pages::Page>>),
+    /// To [`Ask::Memory`].
+    Memory(memory::Remembered),
+    /// To [`Ask::Trail`], oldest first.
+    Trail(Ring<Arc<trail::Record>>),
 }
 
 /// An answer with its question.

@@ -141,6 +141,9 @@ impl Parts {
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
         let native = Native::open(document.config(), Store::new(state.path()));
+        let (embedder, problem) = super::embeddings::open(document.config(), &redactor);
+        first_notices.extend(problem.map(|problem| (LogLevel::Error, problem.into())));
+        native.memory().equip(redactor.clone(), embedder);
         Ok(Self { state, redactor, logging, audit, native, first_notices })
     }
 

@@ -20,19 +20,25 @@
 //! | `error` | what can go wrong with the file, in words |
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
-//! | `items`, `pages`, `trail` | rows, and reading them |
+//! | `items`, `pages`, `questions`, `trail` | rows, and reading them |
 //! | `heads` | rows without their texts, for lists of a screen |
-//! | `change`, `change_pages` | changing them |
+//! | `change`, `change_pages`, `change_questions` | changing them |
+//! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
+//! | `outside` | what other programs change, told |
 //! | `backup` | a copy while others go on |
 
 pub mod backup;
 mod change;
 mod change_pages;
+mod change_questions;
 mod error;
 pub mod heads;
 pub mod items;
+pub mod memory;
+mod outside;
 pub mod pages;
+pub mod questions;
 mod readers;
 mod schema;
 #[cfg(test)]
@@ -42,8 +48,9 @@ pub mod trail;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use notify::RecommendedWatcher;
 use rusqlite::Connection;
 use tokio::sync::{OnceCell, watch};
 
@@ -68,6 +75,8 @@ struct Shared {
     writer: OnceCell<Writer>,
     readers: Readers,
     changed: watch::Sender<u64>,
+    /// Kept while others' changes are to be told.
+    outside: OnceLock<Option<RecommendedWatcher>>,
 }
 
 /// What a read-only job may do: the methods of this type change nothing.
@@ -96,7 +105,12 @@ impl Store {
         let path = folder.join(FILE);
         let readers = Readers::new(path.clone());
         let changed = watch::Sender::new(0);
-        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed }) }
+        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed, outside: OnceLock::new() }) }
+    }
+
+    /// Whether the file exists: without it there is nothing to read, and reading would make it.
+    pub fn is_there(&self) -> bool {
+        self.shared.path.exists()
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.
@@ -125,10 +139,23 @@ impl Store {
         self.writer().await?.run(job).await
     }
 
+    /// The folder that it is in.
+    pub fn folder(&self) -> &Path {
+        self.shared.path.parent().unwrap_or(Path::new("."))
+    }
+
     /// Counts up with each job of this program's that changed something, once it is on disk. What beside the store
     /// changes what a screen shows of it may count here, too.
     pub fn changed(&self) -> &watch::Sender<u64> {
         &self.shared.changed
+    }
+
+    /// From now on changes by other programs count, too. The store has to have been opened.
+    pub fn follow_others(&self) {
+        self.shared.outside.get_or_init(|| {
+            let followed = outside::follow(&self.shared.path, self.shared.changed.clone());
+            followed.inspect_err(|error| tracing::warn!(%error, "store_not_watched")).ok()
+        });
     }
 
     /// A failed opening is tried again with the next job.

@@ -42,8 +42,9 @@ use crate::config::model::Operator;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
-use crate::native::Native;
 use crate::native::connector::Connector;
+use crate::native::questions::Questions;
+use crate::native::{Memory, Native};
 use crate::org::Org;
 use crate::secret::Redactor;
 use badges::Badges;
@@ -115,6 +116,9 @@ pub(crate) struct Shared {
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
     connector: Option<Connector>,
+    /// Hears who is connected.
+    questions: Arc<Questions>,
+    memory: Arc<Memory>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -153,7 +157,9 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         seats: Roster::new(&org),
         badges,
         company: own.map(|native| native.company().name.clone()),
-        connector: own.map(|native| native.connector(options.state.path())),
+        connector: own.map(|native| native.connector()),
+        questions: options.native.shared().questions.clone(),
+        memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
@@ -228,7 +234,9 @@ async fn keep_house(shared: Arc<Shared>) {
 async fn tell_sessions(shared: Arc<Shared>) {
     loop {
         shared.sessions.changed.notified().await;
-        shared.tell(SurfaceNews::Sessions(shared.sessions.views()));
+        let views = shared.sessions.views();
+        shared.questions.set_present(views.iter().map(|session| session.seat.clone()).collect());
+        shared.tell(SurfaceNews::Sessions(views));
         tokio::time::sleep(TELL_EVERY).await;
     }
 }

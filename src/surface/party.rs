@@ -2,15 +2,20 @@
 //! connector's.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{library, tasks};
 use crate::engine::status::Era;
 use crate::engine::workers::Worker;
 use crate::ids::SeatHandle;
-use crate::native::Badge;
+use crate::native::{Badge, Memory};
 use crate::org::Seat;
+
+/// How long a client that connects waits for what its seat remembers.
+const SOON: Duration = Duration::from_secs(2);
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -97,13 +102,22 @@ impl Party {
         }
     }
 
-    /// What a model is told about this server.
-    pub(super) const fn instructions(&self) -> &'static str {
-        match self.role {
-            Role::Seat(_) | Role::Worker(_) | Role::Operator(_) => WAITING,
+    /// What a model is told about this server; a seat's also who it is and what it remembers, as far as that is known
+    /// soon.
+    pub(super) async fn instructions(&self, memory: &Memory) -> String {
+        match &self.role {
+            Role::Seat(seat) => {
+                let brief = timeout(SOON, memory.brief(seat.handle.as_str())).await.unwrap_or_else(|_| {
+                    tracing::warn!(seat = %seat.handle, "brief_too_slow");
+                    String::new()
+                });
+                if brief.is_empty() { WAITING.to_owned() } else { format!("{brief}\n\n{WAITING}") }
+            }
+            Role::Worker(_) | Role::Operator(_) => WAITING.to_owned(),
             Role::Connector(_) => {
                 "Issues of one workspace. A destructive tool needs confirm: true, after the user was asked and agreed. \
                  Do not repeat create_issue or comment_issue on a failure: each makes another one."
+                    .to_owned()
             }
         }
     }

@@ -251,11 +251,15 @@ impl Screen {
                 | Effect::Complain(_)
                 | Effect::Show(_)
                 | Effect::EditCall(_)
+                | Effect::EditAnswer(_)
                 | Effect::OpenCard(_)
                 | Effect::OpenForm(_)
                 | Effect::OpenWorkers(_)
                 | Effect::OrderWorker(_)
                 | Effect::Ask(_)
+                | Effect::Write(_)
+                | Effect::Choose(_)
+                | Effect::Act(_)
                 | Effect::Several(_) => {}
             }
         }

@@ -64,37 +64,72 @@ pub fn render(buf: &mut Buffer, line: Rect, draw: &Draw<'_>) {
     }
 }
 
-/// Draws the line of views; the current one stands in brackets.
+/// Draws the line of views; the current one stands in brackets. Names go before numbers do.
 pub fn render_views(buf: &mut Buffer, line: Rect, draw: &Draw<'_>, current: View) {
-    let whole = views(draw, current, Names::All);
-    let fits = cells(&whole) <= line.width;
-    put_at(buf, line, 0, &if fits { whole } else { views(draw, current, Names::Current) });
+    let wordings = [Wording::Roomy, Wording::Snug, Wording::Numbers, Wording::Tight];
+    let lines = wordings.map(|wording| views(draw, current, wording));
+    let fits = lines.iter().find(|spans| cells(spans) <= line.width).or(lines.last());
+    put_at(buf, line, 0, fits.unwrap_or(&Spans::new()));
 }
 
-/// Of which views the names are said.
+/// How much room the views take.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Names {
-    All,
-    Current,
+enum Wording {
+    /// ` 1 Servers   2 Tools  [3 Approvals ⚑2]`
+    Roomy,
+    /// `1Servers 2Tools [3Approvals⚑]`: every name, for 80 columns.
+    Snug,
+    /// ` 1   2  [3 Approvals ⚑2]`
+    Numbers,
+    /// `1 2 [3 Approvals ⚑2] 4`
+    Tight,
 }
 
-fn views(draw: &Draw<'_>, current: View, names: Names) -> Spans {
+fn views(draw: &Draw<'_>, current: View, wording: Wording) -> Spans {
     let waiting = waiting(draw.snapshot);
+    let open = draw.snapshot.questions.iter().filter(|question| question.is_open()).count();
     let mut spans: Spans = Vec::new();
     let style = |role| draw.theme.style(role);
-    for view in View::ALL {
+    let roomy = matches!(wording, Wording::Roomy | Wording::Numbers);
+    // A view without a number is named only while it is in front.
+    let unnumbered = current.number().is_none().then_some(current);
+    for view in View::ALL.into_iter().chain(unnumbered) {
         let here = view == current;
-        let name = match (names, here) {
-            (Names::Current, false) => view.number().to_string(),
-            _ => format!("{} {}", view.number(), view.words()),
-        };
         let role = if here { Role::Accent } else { Role::Dim };
-        spans.push(((if here { "[" } else { " " }).to_owned(), style(role)));
-        spans.push((name, style(role)));
-        if view == View::Approvals && waiting > 0 {
-            spans.push((format!(" ⚑{waiting}"), style(Role::Warning)));
+        let number = view.number().map(|number| number.to_string()).unwrap_or_default();
+        let named = here || matches!(wording, Wording::Roomy | Wording::Snug);
+        let edge = |bracket: &'static str| {
+            if here {
+                bracket
+            } else if roomy {
+                " "
+            } else {
+                ""
+            }
+        };
+        spans.push((edge("[").to_owned(), style(role)));
+        match wording {
+            // Without the blank the number has to be told from the name.
+            Wording::Snug => spans.extend([(number, style(Role::Key)), (view.words().to_owned(), style(role))]),
+            _ if named && number.is_empty() => spans.push((view.words().to_owned(), style(role))),
+            _ if named => spans.push((format!("{number} {}", view.words()), style(role))),
+            _ => spans.push((number, style(role))),
         }
-        spans.push(((if here { "]" } else { " " }).to_owned(), style(role)));
+        if view == View::Approvals && waiting > 0 {
+            let flag = match wording {
+                // How many they are is said above; a number that grows would push the names about.
+                Wording::Snug => "⚑".to_owned(),
+                Wording::Tight if !here => "⚑".to_owned(),
+                _ => format!(" ⚑{waiting}"),
+            };
+            spans.push((flag, style(Role::Warning)));
+        }
+        // Quiet: agents answer each other, and a person may.
+        if view == View::Inbox && open > 0 {
+            let some = if roomy || here { format!(" ({open})") } else { "?".to_owned() };
+            spans.push((some, style(Role::Text)));
+        }
+        spans.push((edge("]").to_owned(), style(role)));
         spans.push((" ".to_owned(), Style::new()));
     }
     // Blanks at the end are not worth a mark that something was cut.

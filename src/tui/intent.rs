@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use super::act::Act;
+use super::choose::Choice;
+use super::compose::Draft;
 use crate::engine::command::Command;
 use crate::tool::ToolKey;
 
@@ -56,6 +59,8 @@ pub enum Intent {
     CycleClass,
     /// Step through server filters.
     CycleServer,
+    /// Step through status filters.
+    CycleStatus,
     /// Choose as whom the catalogue is looked at.
     ViewAs,
     /// Follow or pause.
@@ -82,6 +87,8 @@ pub enum Intent {
     EndWorker,
     /// Show the token of a new worker.
     Reveal,
+    /// Show what the selected seat remembers, part by part.
+    Memory,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -112,6 +119,32 @@ pub enum Intent {
     Grants,
     /// Take a remembered decision back (asks first).
     Revoke,
+    /// Begin a new work item.
+    NewItem,
+    /// Write a comment.
+    Comment,
+    /// Change title and text.
+    EditText,
+    /// Choose another status.
+    SetStatus,
+    /// Choose another priority.
+    SetPriority,
+    /// Choose who works on it.
+    Assign,
+    /// Choose another project.
+    MoveItem,
+    /// Put it into the trash.
+    Remove,
+    /// Take it out of the trash.
+    Restore,
+    /// What is in the trash, or what is not.
+    Trash,
+    /// An earlier version.
+    Older,
+    /// A later version.
+    Newer,
+    /// Show the connector's audit.
+    ShowTrail,
     /// Send what the editor holds.
     Submit,
     /// On a form: say no to the server.
@@ -178,6 +211,7 @@ impl Intent {
             Self::MakeWorker => "make_worker",
             Self::EndWorker => "end_worker",
             Self::Reveal => "reveal",
+            Self::Memory => "memory",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
@@ -193,6 +227,20 @@ impl Intent {
             Self::ReleaseSeat => "release_seat",
             Self::Grants => "grants",
             Self::Revoke => "revoke",
+            Self::NewItem => "new_item",
+            Self::Comment => "comment",
+            Self::EditText => "edit_text",
+            Self::SetStatus => "set_status",
+            Self::SetPriority => "set_priority",
+            Self::Assign => "assign",
+            Self::MoveItem => "move_item",
+            Self::Remove => "remove",
+            Self::Restore => "restore",
+            Self::Trash => "trash",
+            Self::Older => "older",
+            Self::Newer => "newer",
+            Self::ShowTrail => "show_trail",
+            Self::CycleStatus => "cycle_status",
             Self::Submit => "submit",
             Self::Decline => "decline",
             Self::Dismiss => "dismiss",
@@ -210,6 +258,7 @@ impl Intent {
 
 const fn view_name(number: u8) -> &'static str {
     match number {
+        0 => "view_0",
         1 => "view_1",
         2 => "view_2",
         3 => "view_3",
@@ -250,6 +299,8 @@ pub enum Effect {
     Show(Target),
     /// Open the editor for a call of this tool.
     EditCall(ToolKey),
+    /// Open the sheet for the answer to a question in the inbox: its channel.
+    EditAnswer(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.
@@ -262,6 +313,12 @@ pub enum Effect {
     Reveal(crate::ids::WorkerId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
+    /// Let the person write what a tool of the company's own is to be called with.
+    Write(Box<Draft>),
+    /// Let the person choose one of several things.
+    Choose(Choice),
+    /// Call a tool of the company's own, and say what became of it.
+    Act(Act),
     /// Several things, in order.
     Several(Vec<Effect>),
     /// Put text into the terminal's clipboard.
@@ -300,4 +357,8 @@ pub enum Target {
     ToolsOfWorker(crate::ids::SeatHandle),
     /// The calls view with this call selected.
     Call(crate::ids::CallId),
+    /// This item by its key, where the work view is in front.
+    Item(Arc<str>),
+    /// The connector's audit.
+    Trail,
 }

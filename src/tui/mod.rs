@@ -9,10 +9,15 @@
 //! | [`rows`] | the panes' questions about the company's rows, kept answered |
 //! | [`keymap`] | the one table of keys |
 //! | [`card`], [`form`], [`editor`], [`workers`] | the layers above the panes: a call to decide, a server's question, a call to make, a seat's workers |
+//! | [`compose`], [`choose`], [`act`] | changing the company's rows: what is written or chosen, and the call that it becomes |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
+pub mod act;
+pub mod answer;
 mod asking;
 pub mod card;
+pub mod choose;
+pub mod compose;
 pub mod editor;
 pub mod event_loop;
 pub mod form;

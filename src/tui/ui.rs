@@ -22,7 +22,9 @@ use self::command::Asked;
 use self::modals::Modals;
 use self::panes::Panes;
 use self::waiting::{oldest, quit};
+use super::act::Acts;
 use super::card::{Card, Outcome};
+use super::compose::Draft;
 use super::form::Sheet;
 use super::format::plural;
 use super::frames::Motion;
@@ -56,6 +58,10 @@ pub struct Ui {
     modals: Modals,
     status: StatusBar,
     attention: Attention,
+    /// What the person does to the company's rows, until it has ended.
+    acts: Acts,
+    /// What was written for something that was not done, until it can be shown again.
+    returned: Option<Box<Draft>>,
     keymap: Keymap,
     bell: Bell,
     /// The last key, when it came and where it was meant for.
@@ -87,6 +93,8 @@ impl Ui {
             modals: Modals::default(),
             status,
             attention: Attention::new(settings.open_cards),
+            acts: Acts::default(),
+            returned: None,
             keymap,
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
@@ -109,7 +117,10 @@ impl Ui {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
-            Msg::NotSent(error) => vec![Effect::Complain(error.to_string().into())],
+            Msg::NotSent(error) => {
+                self.acts.not_sent();
+                vec![Effect::Complain(error.to_string().into())]
+            }
             Msg::Copied(copied) => vec![said_of(copied)],
             Msg::Revealed(worker, token) => {
                 if let Some(workers) = &mut self.modals.workers {
@@ -129,12 +140,14 @@ impl Ui {
                 self.panes.take(*answer);
                 Vec::new()
             }
-            Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
+            Msg::Snapshot => self.acts.settle(snapshot),
+            Msg::Wake | Msg::Wheel(_) => Vec::new(),
         };
         let mut effects = self.tick(effects, snapshot, moment);
         if woken {
             effects.extend(self.panes.advance(snapshot));
         }
+        effects.extend(self.modals.answers.follow(snapshot));
         self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
@@ -142,6 +155,7 @@ impl Ui {
         }
         self.status.expire(moment.at);
         self.attend(snapshot, moment, &mut out);
+        self.give_back();
         self.layout(snapshot);
         out
     }
@@ -318,14 +332,11 @@ impl Ui {
             let outcome = card.key(intent, key, moment.at, snapshot);
             return self.card_outcome(outcome, snapshot);
         }
-        if let Some(editor) = &mut self.modals.editor {
-            let outcome = editor.key(intent, key, moment.at, snapshot);
-            if outcome.close {
-                self.modals.editor = None;
-            }
-            return outcome.effects;
+        if let Some(effects) = self.written(intent, key, (moment.at, snapshot)) {
+            return effects;
         }
-        self.pane_key(intent, key, snapshot)
+        let answering = self.modals.answers.key(intent, key, snapshot);
+        answering.unwrap_or_else(|| self.pane_key(intent, key, snapshot))
     }
 
     fn connect_key(&mut self, intent: Option<Intent>) -> Vec<Effect> {

@@ -4,12 +4,14 @@ use crewlet_tui::tui::msg::Msg;
 use crewlet_tui::tui::theme::Theme;
 use proptest::prelude::*;
 
+use super::support::rows::{Rows, with_tools};
 use super::support::sample;
 use super::support::screen::{Screen, event, text};
 
-const KEYS: [&str; 33] = [
-    "1", "2", "3", "4", "5", "6", "7", "tab", "backtab", "up", "down", "pageup", "pagedown", "home", "end", "left",
-    "right", "enter", "esc", "/", "x", "n", "N", "f", "w", "T", "l", "e", "y", "?", "a", "q", "t",
+const KEYS: [&str; 47] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "tab", "backtab", "up", "down", "pageup", "pagedown", "home", "end",
+    "left", "right", "enter", "esc", "/", "x", "n", "N", "f", "w", "T", "l", "e", "y", "?", "a", "q", "t", "8", "9",
+    "c", "s", "o", "p", "m", "R", "[", "]", "L", "v", "ctrl-s",
 ];
 
 #[derive(Clone, Debug)]
@@ -37,6 +39,7 @@ proptest! {
     #[test]
     fn nothing_breaks_the_screen(steps in proptest::collection::vec(step(), 1..40)) {
         let mut screen = Screen::new((80, 24), sample::busy());
+        let own = with_tools(sample::busy()).catalog;
         let theme = Theme::builtin("midnight").unwrap();
         for step in steps {
             match step {
@@ -51,8 +54,11 @@ proptest! {
                             1 => sample::calm(),
                             2 => sample::hostile(),
                             _ => sample::busy(),
-                        }
+                        };
+                        snapshot.catalog = own.clone();
                     });
+                    let rows = [Rows::default(), Rows::sample(), Rows::hostile(), Rows::sample()];
+                    screen.change(|now| *now = rows[usize::from(which)].clone());
                 }
             }
             let picture = screen.draw(&theme);
@@ -65,8 +71,9 @@ proptest! {
 #[test]
 fn every_size_from_nothing_up_draws_something() {
     let theme = Theme::plain();
-    for view in ["1", "2", "3", "4", "5", "6", "7", "?", "e"] {
+    for view in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "?", "e"] {
         let mut screen = Screen::new((120, 40), sample::hostile());
+        screen.change(|rows| *rows = Rows::hostile());
         screen.press(&[view]);
         for (width, height) in [(0, 0), (1, 1), (1, 40), (39, 12), (40, 11), (40, 12), (99, 30), (100, 12), (120, 40)] {
             screen.resize(width, height);
@@ -79,7 +86,7 @@ fn every_size_from_nothing_up_draws_something() {
 #[test]
 fn wide_and_hostile_text_moves_no_border() {
     for (width, height) in [(120, 40), (101, 30), (80, 24), (41, 13)] {
-        for view in ["1", "5", "6", "7"] {
+        for view in ["0", "1", "5", "6", "7"] {
             let mut screen = Screen::new((width, height), sample::hostile());
             screen.press(&[view, "esc"]);
             let picture = screen.draw(&Theme::plain());

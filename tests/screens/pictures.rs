@@ -4,13 +4,14 @@ use crewlet_tui::engine::snapshot::{AuditHealth, Snapshot, StoppedSeat};
 use crewlet_tui::tui::msg::Msg;
 use crewlet_tui::tui::theme::Theme;
 
+use super::support::rows::with_tools;
 use super::support::screen::{Screen, styles, text};
 use super::support::{golden, sample, svg};
 
 const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
 /// Each case at three sizes: the text, and how the colours of the dark theme lie on it.
-fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
+pub fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
     for (width, height) in SIZES {
         let mut screen = Screen::new((width, height), snapshot.clone());
         screen.press(keys);
@@ -155,6 +156,14 @@ fn a_seat_whole() {
 }
 
 #[test]
+fn what_a_seat_remembers() {
+    let keys = ["7", "down", "down", "down", "down", "m", "m", "m"];
+    check("seat-diary", &sample::calm(), &keys[..6]);
+    check("seat-skills", &sample::calm(), &keys[..7]);
+    check("seat-turns", &sample::calm(), &keys);
+}
+
+#[test]
 fn a_unit() {
     check("unit", &sample::calm(), &["7", "down", "down", "down", "enter"]);
 }
@@ -168,6 +177,29 @@ fn what_a_worker_may_hold() {
 fn as_whom_the_tools_are_looked_at() {
     check("tools-view-as", &sample::calm(), &["2", "/", "g", "i", "t", "enter", "v", "down"]);
     check("tools-as-seat", &sample::calm(), &["2", "/", "g", "i", "t", "enter", "v", "down", "enter"]);
+}
+
+#[test]
+fn work() {
+    check("work", &with_tools(sample::calm()), &["8"]);
+    check("work-item", &with_tools(sample::calm()), &["8", "enter"]);
+}
+
+#[test]
+fn writing_an_item_and_choosing_a_status() {
+    check("work-new", &with_tools(sample::calm()), &["8", "n", "F", "i", "x"]);
+    check("work-status", &with_tools(sample::calm()), &["8", "down", "s"]);
+}
+
+#[test]
+fn pages() {
+    check("pages", &sample::calm(), &["9"]);
+    check("page", &sample::calm(), &["9", "enter", "[", "/", "w", "h", "o", "enter"]);
+}
+
+#[test]
+fn the_connectors_audit() {
+    check("connector", &sample::calm(), &[":", "c", "o", "n", "n", "e", "c", "t", "o", "enter"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 pub mod golden;
+pub mod rows;
 pub mod sample;
 pub mod screen;
 pub mod svg;

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crewlet_tui::config::model::TuiSettings;
 use crewlet_tui::engine::snapshot::Snapshot;
+use crewlet_tui::rows::Ask;
 use crewlet_tui::tui::Draw;
 use crewlet_tui::tui::intent::Effect;
 use crewlet_tui::tui::keymap::key::Key;
@@ -17,6 +18,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
+use super::rows::Rows;
 use super::sample::NOW;
 
 /// See the module.
@@ -24,6 +26,9 @@ pub struct Screen {
     pub ui: Ui,
     pub snapshot: Snapshot,
     pub area: Rect,
+    /// What the company keeps: whatever the screen wants to know is answered at once.
+    pub rows: Rows,
+    answered: Vec<Ask>,
     moment: Moment,
 }
 
@@ -37,7 +42,8 @@ impl Screen {
     pub fn with((width, height): (u16, u16), snapshot: Snapshot, settings: &TuiSettings) -> Self {
         let area = Rect::new(0, 0, width, height);
         let moment = Moment { now: NOW, at: Instant::now() };
-        let mut screen = Self { ui: Ui::new(settings, &TimeZone::UTC), snapshot, area, moment };
+        let ui = Ui::new(settings, &TimeZone::UTC);
+        let mut screen = Self { ui, snapshot, area, rows: Rows::sample(), answered: Vec::new(), moment };
         // Somebody is at the keys, so that no card opens before a test wants it.
         screen.send(Msg::Key(KeyEvent::new(KeyCode::F(12), KeyModifiers::NONE)));
         screen.send(Msg::Resize(area));
@@ -46,7 +52,25 @@ impl Screen {
 
     /// Gives it a message; what must be done comes back.
     pub fn send(&mut self, msg: Msg) -> Vec<Effect> {
-        self.ui.update(msg, &self.snapshot, self.moment)
+        let mut effects = self.ui.update(msg, &self.snapshot, self.moment);
+        // One answer can lead to the next question.
+        for _ in 0..4 {
+            let wants = self.ui.wants();
+            let new: Vec<Ask> = wants.iter().filter(|ask| !self.answered.contains(ask)).cloned().collect();
+            self.answered = wants;
+            for ask in new {
+                let answer = Box::new(self.rows.answer(&ask));
+                effects.extend(self.ui.update(Msg::Rows(answer), &self.snapshot, self.moment));
+            }
+        }
+        effects
+    }
+
+    /// Other rows: everything that the screen wants to know is answered anew.
+    pub fn change(&mut self, change: impl FnOnce(&mut Rows)) {
+        change(&mut self.rows);
+        self.answered.clear();
+        self.send(Msg::Wake);
     }
 
     /// Presses keys, 200 ms apart: `"enter"`, `"ctrl-c"`, `"?"`. What the last one asks for comes back.

@@ -10,6 +10,7 @@ use crate::engine::snapshot::Caller;
 use crate::native::Native;
 use crate::rows::{pages, work};
 use crate::secret::Secret;
+use crate::store::Store;
 
 struct Bench {
     native: Arc<Native>,
@@ -24,10 +25,8 @@ fn bench(more: &str) -> Bench {
     let store = Store::new(folder.path());
     let redactor = Redactor::default();
     redactor.learn([Secret::new("hunter2hunter2")]);
-    let reader = Arc::new(RowReader::new(store.clone(), Arc::new(Company::of(&config)), redactor));
-    let open = "name: Acme\nmcp_servers: []\n";
-    let open = crate::config::load(open, &Source::File("config.yaml".into())).unwrap().config;
-    let native = Native::open(if more.is_empty() { &config } else { &open }, store);
+    let native = Native::open(&config, store);
+    let reader = Arc::new(native.reader(redactor));
     Bench { native, reader, _folder: folder }
 }
 
@@ -107,7 +106,7 @@ async fn an_item_is_whole_bounded_and_redacted() {
     assert!(item.comments[0].body.ends_with(" 3") && item.comments[SHOWN - 1].body.ends_with(" 102"));
     assert_eq!(item.children.iter().map(|child| &*child.key).collect::<Vec<_>>(), ["WEB-4"]);
     assert!(!format!("{item:?}").contains("hunter2"), "{item:?}");
-    assert_eq!((&*item.reporter, item.head.assignee.as_deref()), ("console:person", Some("ops")));
+    assert_eq!((&*item.reporter, item.head.assignee.as_deref()), ("console", Some("ops")));
     assert!(item.history.iter().all(|change| change.detail.is_empty()), "ids of comments say nothing");
     let Found::Item(Some(child)) = bench.find(Ask::Item("WEB-4".into())).await else { panic!() };
     assert_eq!(child.parent.map(|parent| parent.key.to_string()).as_deref(), Some("WEB-1"));
@@ -159,7 +158,7 @@ async fn a_change_is_told_and_what_changes_nothing_is_not() {
     let bench = bench("");
     let changes = bench.reader.changes();
     let count = || *changes.borrow();
-    bench.find(Ask::Work(work::Wanted::default())).await;
+    bench.native.store.read(|store| store.item("WEB-1")).await.unwrap();
     assert_eq!(count(), 0, "reading changes nothing");
     bench.call("write_project", json!({"project": "WEB", "name": "Web"})).await;
     bench.call("create_work_item", json!({"project": "WEB", "title": "One"})).await;
@@ -170,4 +169,18 @@ async fn a_change_is_told_and_what_changes_nothing_is_not() {
         bench.native.call_as(&Caller::Console, "create_work_item", r#"{"project":"NO","title":"x"}"#).await.is_err()
     );
     assert_eq!(count(), before, "nothing was different, and what fails is taken back");
+}
+
+#[tokio::test]
+async fn what_another_program_changes_is_told_once_somebody_looks() {
+    let bench = bench("");
+    let mut changes = bench.reader.changes();
+    bench.find(Ask::Work(work::Wanted::default())).await;
+    changes.mark_unchanged();
+    // Another connection to the same file is to this store what another program is.
+    let other = Store::new(bench.native.store.folder());
+    other.write(|store| store.put_project("WEB", "Web", crate::clock::Timestamp::now())).await.unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(10), changes.changed()).await.unwrap().unwrap();
+    let Found::Work(listed) = bench.find(Ask::Work(work::Wanted::default())).await else { panic!() };
+    assert_eq!(listed.projects.len(), 1);
 }

@@ -155,7 +155,7 @@ impl CallEditor {
 
 /// The text comes from a widget that knows nothing of hidden characters: whatever got past the editor's own escapes
 /// (marks that came together when what stood between them was deleted) is replaced in its cell.
-fn escape(buf: &mut Buffer, area: Rect, draw: &Draw<'_>) {
+pub(in crate::tui) fn escape(buf: &mut Buffer, area: Rect, draw: &Draw<'_>) {
     for position in area.intersection(*buf.area()).positions() {
         let Some(cell) = buf.cell_mut(position) else { continue };
         if !cell.symbol().is_ascii() && text::has_hidden(cell.symbol()) {

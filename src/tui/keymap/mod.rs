@@ -43,6 +43,20 @@ pub enum Context {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, while it is read.
+    Page,
+    /// The scoped connector's audit.
+    Trail,
+    /// A sheet to write on.
+    Compose,
+    /// A list to choose from.
+    Choose,
+    /// What stands in the seats' inboxes.
+    Inbox,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -53,6 +67,8 @@ pub enum Context {
     CardReason,
     /// The editor of a call.
     Editor,
+    /// The answer to a question of the inbox.
+    Answer,
     /// A server's question.
     Form,
     /// The workers of a seat.
@@ -71,7 +87,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 32] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -84,11 +100,19 @@ impl Context {
         Self::Sessions,
         Self::Log,
         Self::Seats,
+        Self::Work,
+        Self::Pages,
+        Self::Page,
+        Self::Trail,
+        Self::Compose,
+        Self::Choose,
+        Self::Inbox,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
         Self::CardReason,
         Self::Editor,
+        Self::Answer,
         Self::Form,
         Self::Workers,
         Self::WorkerOrder,
@@ -113,11 +137,19 @@ impl Context {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
+            Self::Page => "Reading a page",
+            Self::Trail => "Connector",
+            Self::Compose => "Writing",
+            Self::Choose => "Choosing",
+            Self::Inbox => "Inbox",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
+            Self::Answer => "Answer",
             Self::Form => "A server's question",
             Self::Workers => "Workers of a seat",
             Self::WorkerOrder => "Making a worker",
@@ -139,7 +171,12 @@ impl Context {
             | Self::Calls
             | Self::Sessions
             | Self::Log
-            | Self::Seats => Some(Self::List),
+            | Self::Seats
+            | Self::Work
+            | Self::Pages
+            | Self::Page
+            | Self::Trail
+            | Self::Inbox => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

@@ -10,6 +10,10 @@ use crate::tui::widgets::paint::{Row, Span};
 /// The longest filter, in characters.
 const MAX: usize = 200;
 
+/// What can stand before a colon; what a pane does not know matters nothing there.
+const KEYS: [&str; 11] =
+    ["class", "server", "seat", "worker", "hint", "phase", "status", "assignee", "project", "label", "container"];
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter {
@@ -91,12 +95,19 @@ impl Filter {
         let words = self.text.split_whitespace().map(str::to_lowercase);
         words
             .map(|word| match word.split_once(':') {
-                Some((key @ ("class" | "server" | "seat" | "worker" | "hint" | "phase"), value)) => {
-                    Term::Pair(key.to_owned(), value.to_owned())
-                }
+                Some((key, value)) if KEYS.contains(&key) => Term::Pair(key.to_owned(), value.to_owned()),
                 _ => Term::Word(word),
             })
             .collect()
+    }
+
+    /// The words that are not `key:value`.
+    pub(super) fn words(&self) -> String {
+        let words = self.terms().into_iter().filter_map(|term| match term {
+            Term::Word(word) => Some(word),
+            Term::Pair(..) => None,
+        });
+        words.collect::<Vec<_>>().join(" ")
     }
 
     /// The value of the first `key:value` term.

@@ -6,23 +6,31 @@ pub mod connect;
 mod facts;
 mod feed;
 mod filter;
+pub mod inbox;
 pub mod log;
+pub mod pages;
 pub mod seats;
 pub mod servers;
 pub mod sessions;
 pub mod stderr;
 pub mod tools;
+pub mod trail;
 mod two;
+pub mod work;
 
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
 pub use connect::Connect;
+pub use inbox::InboxPane;
 pub use log::LogPane;
+pub use pages::PagesPane;
 pub use seats::SeatsPane;
 pub use servers::ServersPane;
 pub use sessions::SessionsPane;
 pub use stderr::StderrPane;
 pub use tools::ToolsPane;
+pub use trail::TrailPane;
+pub use work::WorkPane;
 
 use super::keymap::Context;
 
@@ -44,16 +52,34 @@ pub enum View {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// What stands in the seats' inboxes.
+    Inbox,
+    /// The scoped connector's audit. It has no number.
+    Connector,
 }
 
 impl View {
-    /// All, in the order of their numbers.
-    pub const ALL: [Self; 7] =
-        [Self::Servers, Self::Tools, Self::Approvals, Self::Calls, Self::Sessions, Self::Log, Self::Seats];
+    /// Those with a number, in the order of their numbers.
+    pub const ALL: [Self; 10] = [
+        Self::Servers,
+        Self::Tools,
+        Self::Approvals,
+        Self::Calls,
+        Self::Sessions,
+        Self::Log,
+        Self::Seats,
+        Self::Work,
+        Self::Pages,
+        Self::Inbox,
+    ];
 
-    /// The number that opens it.
-    pub const fn number(self) -> u8 {
-        match self {
+    /// The number that opens it, where it has one.
+    pub const fn number(self) -> Option<u8> {
+        Some(match self {
             Self::Servers => 1,
             Self::Tools => 2,
             Self::Approvals => 3,
@@ -61,12 +87,16 @@ impl View {
             Self::Sessions => 5,
             Self::Log => 6,
             Self::Seats => 7,
-        }
+            Self::Work => 8,
+            Self::Pages => 9,
+            Self::Inbox => 0,
+            Self::Connector => return None,
+        })
     }
 
     /// The view with this number.
     pub fn numbered(number: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|view| view.number() == number)
+        Self::ALL.into_iter().find(|view| view.number() == Some(number))
     }
 
     /// Its name.
@@ -79,6 +109,10 @@ impl View {
             Self::Sessions => "Sessions",
             Self::Log => "Log",
             Self::Seats => "Seats",
+            Self::Work => "Work",
+            Self::Pages => "Pages",
+            Self::Connector => "Connector",
+            Self::Inbox => "Inbox",
         }
     }
 }
@@ -106,6 +140,16 @@ pub enum PaneId {
     Log,
     /// The company's chart.
     Seats,
+    /// Work items.
+    Work,
+    /// The company's pages.
+    Pages,
+    /// One page, in the place of the list where there is no room for both.
+    Page,
+    /// The scoped connector's audit.
+    Trail,
+    /// What stands in the seats' inboxes.
+    Inbox,
 }
 
 impl PaneId {
@@ -122,6 +166,11 @@ impl PaneId {
             Self::Sessions => Context::Sessions,
             Self::Log => Context::Log,
             Self::Seats => Context::Seats,
+            Self::Work => Context::Work,
+            Self::Pages => Context::Pages,
+            Self::Page => Context::Page,
+            Self::Trail => Context::Trail,
+            Self::Inbox => Context::Inbox,
         }
     }
 }

@@ -1,14 +1,19 @@
 //! Carrying out what keys and events come to, and what comes to the person by itself: the bell, notices, questions.
 
 use std::sync::Arc;
+use std::time::Instant;
+
+use crossterm::event::KeyEvent;
 
 use super::{Bell, Ui};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
 use crate::text;
 use crate::tui::card::Card;
+use crate::tui::choose::{Chooser, Chosen};
+use crate::tui::compose::Sheet;
 use crate::tui::editor::CallEditor;
-use crate::tui::intent::Effect;
+use crate::tui::intent::{Effect, Intent};
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
 use crate::tui::workers::Workers;
@@ -57,8 +62,24 @@ impl Ui {
                     self.status.complain(format!("{name} is not in the catalogue any more").into());
                 }
             }
+            Effect::Act(act) => {
+                let effect = self.acts.begin(act, snapshot);
+                self.carry_out(effect, snapshot, moment, out);
+            }
+            Effect::Choose(choice) => self.modals.chooser = Some(Chooser::open(choice)),
+            Effect::Write(draft) if self.modals.is_empty() || draft.failed.is_none() => {
+                self.modals.sheet = Some(Sheet::open(*draft));
+            }
+            // Something else has the keys: what was written comes back when they are free.
+            Effect::Write(draft) => self.returned = Some(draft),
+            Effect::EditAnswer(channel) => {
+                if let Some(row) = snapshot.questions.iter().find(|row| row.channel == channel && row.is_open()) {
+                    self.modals.answers.open(row);
+                }
+            }
             Effect::Send(Command::Call { ref call, .. }) => {
                 self.attention.own_call(call.clone());
+                self.modals.answers.sent(call);
                 out.push(effect);
             }
             Effect::Copy(_)
@@ -71,6 +92,41 @@ impl Ui {
             | Effect::Leave => {
                 out.push(effect);
             }
+        }
+    }
+
+    /// Hands a key to the editor, the list to choose from or the sheet to write on, where one is open.
+    pub(super) fn written(
+        &mut self,
+        intent: Option<Intent>,
+        key: KeyEvent,
+        (at, snapshot): (Instant, &Snapshot),
+    ) -> Option<Vec<Effect>> {
+        if let Some(editor) = &mut self.modals.editor {
+            let outcome = editor.key(intent, key, at, snapshot);
+            if outcome.close {
+                self.modals.editor = None;
+            }
+            return Some(outcome.effects);
+        }
+        if let Some(chooser) = &mut self.modals.chooser {
+            let chosen = chooser.key(intent, key);
+            if chosen != Chosen::Goes {
+                self.modals.chooser = None;
+            }
+            return Some(if let Chosen::One(effect) = chosen { vec![effect] } else { Vec::new() });
+        }
+        let outcome = self.modals.sheet.as_mut()?.key(intent, key);
+        if outcome.close {
+            self.modals.sheet = None;
+        }
+        Some(outcome.effects)
+    }
+
+    /// Brings back what was written for a call that came to nothing, once nothing else has the keys.
+    pub(super) fn give_back(&mut self) {
+        if self.modals.is_empty() && !self.panes.typing() {
+            self.modals.sheet = self.returned.take().map(|draft| Sheet::open(*draft));
         }
     }
 

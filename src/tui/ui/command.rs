@@ -26,19 +26,16 @@ pub fn read(line: &str) -> Result<Asked, String> {
     let mut words = line.split_whitespace();
     let Some(word) = words.next() else { return Ok(Asked::Nothing) };
     let rest: Vec<&str> = words.collect();
-    let views = View::ALL.map(|view| (view.words().to_lowercase(), Asked::View(view)));
+    let views = View::ALL.into_iter().chain([View::Connector]);
+    let views = views.map(|view| (view.words().to_lowercase(), Asked::View(view)));
     let seat = rest.first().map(|seat| (*seat).to_owned());
     let others = [("connect", Asked::Connect(seat)), ("help", Asked::Help), ("quit", Asked::Quit)];
-    let all: Vec<(String, Asked)> =
-        views.into_iter().chain(others.map(|(name, asked)| (name.to_owned(), asked))).collect();
+    let all: Vec<(String, Asked)> = views.chain(others.map(|(name, asked)| (name.to_owned(), asked))).collect();
     let wanted = word.to_lowercase();
-    let mut fitting = all.iter().filter(|(name, _)| name.starts_with(&wanted));
-    let exact = all.iter().find(|(name, _)| *name == wanted);
-    let found = match (exact, fitting.next(), fitting.next()) {
-        (Some(exact), ..) => Some(exact),
-        (None, Some(only), None) => Some(only),
-        _ => None,
-    };
+    let fitting = || all.iter().filter(|(name, _)| name.starts_with(&wanted));
+    // One that all the others begin with is as good as the only one: `con` is `connect`, not `connector`.
+    let shortest = fitting().min_by_key(|(name, _)| name.len());
+    let found = shortest.filter(|(name, _)| *name == wanted || fitting().all(|(other, _)| other.starts_with(name)));
     let most = usize::from(matches!(found, Some((_, Asked::Connect(_)))));
     match found {
         Some((_, asked)) if rest.len() <= most => Ok(asked.clone()),
@@ -60,6 +57,9 @@ mod tests {
             ("  tools ", Asked::View(View::Tools)),
             ("t", Asked::View(View::Tools)),
             ("connect", Asked::Connect(None)),
+            ("con", Asked::Connect(None)),
+            ("connecto", Asked::View(View::Connector)),
+            ("w", Asked::View(View::Work)),
             ("connect release", Asked::Connect(Some("release".to_owned()))),
             ("Q", Asked::Quit),
             ("help", Asked::Help),

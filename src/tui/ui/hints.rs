@@ -18,9 +18,13 @@ impl Ui {
                 Intent::Revoke => snapshot.grants.is_empty(),
                 Intent::CancelCall => !self.panes.may_give_up(snapshot),
                 Intent::NextMatch => !self.panes.searching(),
+                Intent::Open if context == Context::Inbox => !self.panes.may_answer(snapshot),
                 _ => false,
             };
-            !(fixed || empty || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
+            !(fixed
+                || empty
+                || !self.panes.possible(intent)
+                || (idle && !matches!(intent, Intent::CommandLine | Intent::Help)))
         };
         let mut hints = self.keymap.hints(context, possible);
         let in_pane = self.modals.is_empty() && !self.panes.typing();
@@ -45,8 +49,17 @@ const fn changes(context: Context, intent: Intent) -> bool {
         | Intent::StopSeat
         | Intent::ReleaseSeat
         | Intent::DenyAll
-        | Intent::CancelCall => true,
-        Intent::Open => matches!(context, Context::Tools),
+        | Intent::CancelCall
+        | Intent::NewItem
+        | Intent::Comment
+        | Intent::EditText
+        | Intent::SetStatus
+        | Intent::SetPriority
+        | Intent::Assign
+        | Intent::MoveItem
+        | Intent::Remove
+        | Intent::Restore => true,
+        Intent::Open => matches!(context, Context::Tools | Context::Inbox),
         _ => false,
     }
 }

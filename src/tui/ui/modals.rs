@@ -9,7 +9,10 @@ use ratatui::layout::Rect;
 use crate::engine::snapshot::{FormView, Snapshot};
 use crate::ids::CallId;
 use crate::tui::Draw;
+use crate::tui::answer::Answers;
 use crate::tui::card::{Card, CardContext};
+use crate::tui::choose::Chooser;
+use crate::tui::compose;
 use crate::tui::editor::CallEditor;
 use crate::tui::form::Sheet;
 use crate::tui::keymap::Context;
@@ -39,6 +42,12 @@ pub struct Modals {
     pub card: Option<Card>,
     /// The editor of a call of the person's own.
     pub editor: Option<CallEditor>,
+    /// A sheet to write on.
+    pub sheet: Option<compose::Sheet>,
+    /// A list to choose from.
+    pub chooser: Option<Chooser>,
+    /// The answer to a question of the inbox, and what was written for others.
+    pub answers: Answers,
     /// Forms that were left waiting, with what had been filled in.
     pub drafts: Vec<Sheet>,
 }
@@ -54,6 +63,9 @@ impl Modals {
             && self.form.is_none()
             && self.card.is_none()
             && self.editor.is_none()
+            && self.sheet.is_none()
+            && self.chooser.is_none()
+            && self.answers.sheet().is_none()
     }
 
     /// The call of a card that only tells how it went on, where there is no other layer.
@@ -64,7 +76,10 @@ impl Modals {
             && self.workers.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
-            && self.editor.is_none();
+            && self.editor.is_none()
+            && self.sheet.is_none()
+            && self.chooser.is_none()
+            && self.answers.sheet().is_none();
         self.card.as_ref().filter(|_| alone).and_then(Card::decided)
     }
 
@@ -117,11 +132,25 @@ impl Modals {
                 CardContext::Editor => Context::Editor,
             });
         }
-        self.editor.as_ref().map(|_| Context::Editor)
+        if self.editor.is_some() {
+            return Some(Context::Editor);
+        }
+        if self.chooser.is_some() {
+            return Some(Context::Choose);
+        }
+        let sheet = self.sheet.as_ref().map(|_| Context::Compose);
+        sheet.or_else(|| self.answers.sheet().map(|_| Context::Answer))
     }
 
     /// Fits all layers into `screen` and tells them what is true.
     pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+        if let Some(sheet) = &mut self.sheet {
+            sheet.layout(screen);
+        }
+        if let Some(chooser) = &mut self.chooser {
+            chooser.layout(screen);
+        }
+        self.answers.layout(screen);
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -182,11 +211,24 @@ impl Modals {
             card.paste(pasted);
         } else if let Some(editor) = &mut self.editor {
             editor.paste(pasted);
+        } else if let (Some(sheet), None) = (&mut self.sheet, &self.chooser) {
+            sheet.paste(pasted);
+        } else {
+            self.answers.paste(pasted);
         }
     }
 
     /// Draws all layers, the topmost last.
     pub fn render(&self, screen: Rect, buf: &mut Buffer, draw: &Draw<'_>, at: Instant) {
+        if let Some(sheet) = &self.sheet {
+            sheet.render(screen, buf, draw);
+        }
+        if let Some(chooser) = &self.chooser {
+            chooser.render(screen, buf, draw);
+        }
+        if let Some(sheet) = self.answers.sheet() {
+            sheet.render(screen, buf, draw);
+        }
         if let Some(editor) = &self.editor {
             editor.render(screen, buf, draw, at);
         }

@@ -14,7 +14,8 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, LogPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane, View,
+    ApprovalsPane, CallsPane, InboxPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane,
+    ToolsPane, TrailPane, View, WorkPane,
 };
 
 /// See the module.
@@ -32,6 +33,10 @@ pub struct Panes {
     sessions: SessionsPane,
     log: LogPane,
     seats: SeatsPane,
+    work: WorkPane,
+    pages: PagesPane,
+    trail: TrailPane,
+    inbox: InboxPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +60,10 @@ impl Panes {
             sessions: SessionsPane::new(zone.clone()),
             log: LogPane::new(zone.clone()),
             seats: SeatsPane::new(zone.clone()),
+            work: WorkPane::new(zone.clone()),
+            pages: PagesPane::new(zone.clone()),
+            trail: TrailPane::new(zone.clone()),
+            inbox: InboxPane::new(zone.clone()),
         }
     }
 
@@ -64,7 +73,7 @@ impl Panes {
     }
 
     /// The pane with the focus.
-    pub const fn focused(&self) -> PaneId {
+    pub fn focused(&self) -> PaneId {
         match (self.view, self.half) {
             (View::Servers, Half::Servers) => PaneId::Servers,
             (View::Servers, Half::Stderr) => PaneId::Stderr,
@@ -78,6 +87,11 @@ impl Panes {
             (View::Sessions, _) => PaneId::Sessions,
             (View::Log, _) => PaneId::Log,
             (View::Seats, _) => PaneId::Seats,
+            (View::Work, _) => PaneId::Work,
+            (View::Pages, _) if self.pages.is_reading() => PaneId::Page,
+            (View::Pages, _) => PaneId::Pages,
+            (View::Connector, _) => PaneId::Trail,
+            (View::Inbox, _) => PaneId::Inbox,
         }
     }
 
@@ -90,8 +104,11 @@ impl Panes {
             View::Approvals => self.approvals.to_list(),
             View::Calls => self.calls.to_list(),
             View::Sessions => self.sessions.to_list(),
-            View::Log => {}
+            View::Log | View::Connector => {}
             View::Seats => self.seats.to_list(),
+            View::Work => self.work.to_list(),
+            View::Pages => self.pages.to_list(),
+            View::Inbox => self.inbox.to_list(),
         }
     }
 
@@ -102,11 +119,15 @@ impl Panes {
             PaneId::Calls => self.calls.way_back(),
             PaneId::Sessions => self.sessions.way_back(),
             PaneId::Seats => self.seats.way_back(),
+            PaneId::Work => self.work.way_back(),
+            PaneId::Pages | PaneId::Page => self.pages.way_back(),
+            PaneId::Inbox => self.inbox.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
+            PaneId::Trail if self.trail.searching() => Some("end search"),
             PaneId::Grants => Some("waiting questions"),
-            PaneId::Servers | PaneId::Looks | PaneId::Approvals | PaneId::Log => None,
+            PaneId::Servers | PaneId::Looks | PaneId::Approvals | PaneId::Log | PaneId::Trail => None,
         }
     }
 
@@ -115,6 +136,8 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.searching(),
             View::Log => self.log.searching(),
+            View::Pages => self.pages.possible(Intent::NextMatch),
+            View::Connector => self.trail.searching(),
             _ => false,
         }
     }
@@ -122,6 +145,20 @@ impl Panes {
     /// Whether the selected call is one that the person can give up.
     pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
         self.view == View::Calls && self.calls.may_give_up(snapshot)
+    }
+
+    /// Whether the selected question can be answered.
+    pub fn may_answer(&self, snapshot: &Snapshot) -> bool {
+        self.inbox.may_answer(snapshot)
+    }
+
+    /// Whether a key of the view in front does something now.
+    pub fn possible(&self, intent: Intent) -> bool {
+        match self.view {
+            View::Work => self.work.possible(intent),
+            View::Pages => self.pages.possible(intent),
+            _ => true,
+        }
     }
 
     /// Brings something to the front.
@@ -143,6 +180,10 @@ impl Panes {
                 self.show(View::Calls);
                 self.calls.show_call(call);
             }
+            // Whoever has gone elsewhere meanwhile is not fetched back.
+            Target::Item(key) if self.view == View::Work => self.work.show_item(key),
+            Target::Item(_) => {}
+            Target::Trail => self.show(View::Connector),
         }
     }
 
@@ -164,6 +205,10 @@ impl Panes {
             View::Sessions => self.sessions.layout(body, snapshot),
             View::Log => self.log.layout(body, snapshot),
             View::Seats => self.seats.layout(body, snapshot),
+            View::Work => self.work.layout(body),
+            View::Pages => self.pages.layout(body),
+            View::Connector => self.trail.layout(body),
+            View::Inbox => self.inbox.layout(body, snapshot),
         }
     }
 
@@ -177,6 +222,10 @@ impl Panes {
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
             PaneId::Log => self.log.apply(intent, snapshot),
             PaneId::Seats => self.seats.apply(intent, snapshot),
+            PaneId::Work => self.work.apply(intent, snapshot),
+            PaneId::Pages | PaneId::Page => self.pages.apply(intent, snapshot),
+            PaneId::Trail => self.trail.apply(intent),
+            PaneId::Inbox => self.inbox.apply(intent, snapshot),
         }
     }
 
@@ -189,7 +238,10 @@ impl Panes {
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
-            PaneId::Seats => false,
+            PaneId::Seats | PaneId::Inbox => false,
+            PaneId::Work => self.work.typing(),
+            PaneId::Pages | PaneId::Page => self.pages.typing(),
+            PaneId::Trail => self.trail.typing(),
         }
     }
 
@@ -202,7 +254,10 @@ impl Panes {
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
             PaneId::Log => self.log.text(key),
-            PaneId::Seats => {}
+            PaneId::Work => self.work.text(key),
+            PaneId::Pages | PaneId::Page => self.pages.text(key),
+            PaneId::Trail => self.trail.text(key),
+            PaneId::Seats | PaneId::Inbox => {}
         }
         Vec::new()
     }
@@ -216,7 +271,10 @@ impl Panes {
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
             PaneId::Log => self.log.paste(pasted),
-            PaneId::Seats => {}
+            PaneId::Work => self.work.paste(pasted),
+            PaneId::Pages | PaneId::Page => self.pages.paste(pasted),
+            PaneId::Trail => self.trail.paste(pasted),
+            PaneId::Seats | PaneId::Inbox => {}
         }
     }
 
@@ -225,6 +283,7 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.advance(snapshot),
             View::Log => self.log.advance(snapshot),
+            View::Connector => self.trail.advance(),
             _ => Vec::new(),
         }
     }
@@ -234,24 +293,33 @@ impl Panes {
         match self.view {
             View::Servers => self.stderr.hunting(),
             View::Log => self.log.hunting(),
+            View::Connector => self.trail.hunting(),
             _ => false,
         }
     }
 
     /// What the view in front wants to know of the company's rows. The same questions as before are not asked again
     /// until something changes.
-    pub const fn wants(&self) -> Vec<Ask> {
+    pub fn wants(&self) -> Vec<Ask> {
         match self.view {
-            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Seats => {
+            View::Work => self.work.wants(),
+            View::Pages => self.pages.wants(),
+            View::Connector => vec![Ask::Trail],
+            View::Seats => self.seats.wants(),
+            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Inbox => {
                 Vec::new()
             }
         }
     }
 
     /// Hands an answer to the pane that asked. One that is late for its question is for nobody.
-    #[expect(clippy::unused_self, reason = "no pane asks yet: the first ones that do are in the next change")]
     pub fn take(&mut self, answer: Answer) {
-        drop(answer);
+        match answer.ask {
+            Ask::Work(_) | Ask::Item(_) => self.work.take(answer),
+            Ask::Pages(_) | Ask::Page(..) => self.pages.take(answer),
+            Ask::Trail => self.trail.take(answer),
+            Ask::Memory(_) => self.seats.take(answer),
+        }
     }
 
     /// Draws the view in front.
@@ -273,6 +341,10 @@ impl Panes {
             View::Sessions => self.sessions.render(buf, draw),
             View::Log => self.log.render(buf, draw),
             View::Seats => self.seats.render(buf, draw),
+            View::Work => self.work.render(buf, draw),
+            View::Pages => self.pages.render(buf, draw),
+            View::Connector => self.trail.render(buf, draw),
+            View::Inbox => self.inbox.render(buf, draw),
         }
     }
 
@@ -286,8 +358,10 @@ impl Panes {
             View::Calls => snapshot.calls.iter().any(|call| !call.phase.is_over()),
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
+            View::Connector => self.trail.ages(),
+            View::Inbox => InboxPane::ticks(snapshot),
             // Times of day only.
-            View::Tools | View::Seats => false,
+            View::Tools | View::Seats | View::Work | View::Pages => false,
         };
         if moves { Motion::Seconds } else { Motion::Minutes }
     }

@@ -1,0 +1,278 @@
+//! A sheet to write on: a comment, a new work item, another text for one. What is written becomes one call of a tool of
+//! the company's own, when the person sends it; nothing is lost when that call fails.
+//!
+//! The screen's root opens it, gives it keys and closes it. It knows nothing of what the texts mean.
+
+mod draw;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use serde_json::Value;
+use tui_textarea::{TextArea, WrapMode};
+
+use super::act::Act;
+use super::card::Outcome;
+use super::intent::{Effect, Intent};
+use super::widgets::input::Input;
+use crate::text;
+
+/// The longest text, in bytes: what can be edited smoothly.
+const MAX_BYTES: usize = 256 << 10;
+
+/// What there is to write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Draft {
+    /// One line.
+    pub title: Arc<str>,
+    /// What is to be filled in.
+    pub blanks: Vec<Blank>,
+    /// The call that it becomes: with the arguments that are not written.
+    pub act: Act,
+    /// Why it was not done, when it has been tried.
+    pub failed: Option<Arc<str>>,
+}
+
+/// One thing to fill in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Blank {
+    /// The argument of the tool.
+    pub argument: &'static str,
+    /// For people.
+    pub label: &'static str,
+    /// What stands there at the beginning. Where it is optional, it is sent only when it is different then.
+    pub before: Arc<str>,
+    /// What stands there now.
+    pub text: Arc<str>,
+    /// How much of it there may be.
+    pub size: Size,
+    /// Whether it may stay empty.
+    pub need: Need,
+}
+
+/// How much can be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Size {
+    /// One line.
+    Line,
+    /// As many lines as there are.
+    Text,
+}
+
+/// Whether something has to be written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// It has to be there.
+    Required,
+    /// It may be left out.
+    Optional,
+}
+
+impl Blank {
+    /// One line that has to be there.
+    pub fn line(argument: &'static str, text: &str) -> Self {
+        Self::new(argument, (text, Size::Line, Need::Required))
+    }
+
+    /// A text that may be left out, or left as it was.
+    pub fn text(argument: &'static str, text: &str) -> Self {
+        Self::new(argument, (text, Size::Text, Need::Optional))
+    }
+
+    /// The same, when it has to be there.
+    #[must_use]
+    pub const fn required(mut self) -> Self {
+        self.need = Need::Required;
+        self
+    }
+
+    /// The same, when it is sent only where it is different.
+    #[must_use]
+    pub const fn optional(mut self) -> Self {
+        self.need = Need::Optional;
+        self
+    }
+
+    fn new(argument: &'static str, (text, size, need): (&str, Size, Need)) -> Self {
+        let label = if argument == "body" { "text" } else { argument };
+        Self { argument, label, before: text.into(), text: text.into(), size, need }
+    }
+}
+
+/// The sheet while it is open.
+#[derive(Clone, Debug)]
+pub struct Sheet {
+    draft: Draft,
+    fields: Vec<Field>,
+    /// What the fields held at the very beginning: a field may not hold all that a text does.
+    before: Vec<String>,
+    focus: usize,
+    message: Option<Arc<str>>,
+    /// Esc was pressed with something written: the next key answers.
+    leaving: bool,
+    screen: Rect,
+}
+
+#[derive(Clone, Debug)]
+enum Field {
+    Line(Input),
+    Text(Box<TextArea<'static>>),
+}
+
+impl Field {
+    fn of(text: &str, size: Size) -> Self {
+        match size {
+            Size::Line => Self::Line(Input::with(text)),
+            Size::Text => {
+                let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+                area.set_tab_length(2);
+                area.set_wrap_mode(WrapMode::WordOrGlyph);
+                area.set_max_histories(200);
+                area.set_cursor_line_style(Style::new());
+                area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
+                Self::Text(Box::new(area))
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Line(input) => input.text(),
+            Self::Text(area) => area.lines().join("\n"),
+        }
+    }
+
+    /// Takes text from outside; what would not be seen is left out, line breaks aside.
+    fn insert(&mut self, pasted: &str) {
+        match self {
+            Self::Line(input) => input.paste(pasted),
+            Self::Text(area) => {
+                let pasted = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
+                let seen = |c: &char| *c == '\n' || !text::is_hidden(*c);
+                area.insert_str(pasted.chars().filter(seen).collect::<String>());
+            }
+        }
+    }
+}
+
+impl Sheet {
+    /// Opens the sheet on the first thing that is not filled in.
+    pub fn open(draft: Draft) -> Self {
+        let field = |text: &str, blank: &Blank| Field::of(text, blank.size);
+        let fields: Vec<Field> = draft.blanks.iter().map(|blank| field(&blank.text, blank)).collect();
+        let before = draft.blanks.iter().map(|blank| field(&blank.before, blank).text()).collect();
+        let focus = draft.blanks.iter().position(|blank| blank.text.is_empty()).unwrap_or(0);
+        let message = draft.failed.clone();
+        let mut sheet = Self { draft, fields, before, focus, message, leaving: false, screen: Rect::ZERO };
+        sheet.go(0);
+        sheet
+    }
+
+    /// Fits the sheet to the screen.
+    pub const fn layout(&mut self, screen: Rect) {
+        self.screen = screen;
+    }
+
+    /// Handles a key press. `intent` is what the keymap makes of it here.
+    pub fn key(&mut self, intent: Option<Intent>, key: KeyEvent) -> Outcome {
+        let close = |close| Outcome { close, effects: Vec::new() };
+        if key.kind == KeyEventKind::Release {
+            return close(false);
+        }
+        if std::mem::take(&mut self.leaving) {
+            return close(matches!(key.code, KeyCode::Char('y' | 'Y')));
+        }
+        self.message = None;
+        match intent {
+            Some(Intent::Submit) => return self.submit(),
+            Some(Intent::Back) => {
+                self.leaving = self.is_changed();
+                return close(!self.leaving);
+            }
+            Some(Intent::Next) => self.go(1),
+            Some(Intent::Previous) => self.go(self.fields.len().saturating_sub(1)),
+            _ => self.write(key),
+        }
+        Outcome::default()
+    }
+
+    /// Takes pasted text.
+    pub fn paste(&mut self, pasted: &str) {
+        self.leaving = false;
+        if !self.is_full(pasted.len())
+            && let Some(field) = self.fields.get_mut(self.focus)
+        {
+            field.insert(pasted);
+        }
+    }
+
+    fn write(&mut self, key: KeyEvent) {
+        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
+        if matches!(key.code, KeyCode::Char(_)) && plain && self.is_full(4) {
+            return;
+        }
+        match (self.fields.get_mut(self.focus), key.code) {
+            (Some(Field::Line(_)), KeyCode::Enter | KeyCode::Down) => self.go(1),
+            (Some(Field::Line(_)), KeyCode::Up) => self.go(self.fields.len().saturating_sub(1)),
+            (Some(Field::Line(input)), _) => _ = input.key(key),
+            (Some(field @ Field::Text(_)), KeyCode::Char(c)) if plain => field.insert(c.encode_utf8(&mut [0; 4])),
+            (Some(Field::Text(area)), _) => _ = area.input(key),
+            (None, _) => {}
+        }
+    }
+
+    fn go(&mut self, by: usize) {
+        if !self.fields.is_empty() {
+            self.focus = (self.focus + by) % self.fields.len();
+        }
+        for (at, field) in self.fields.iter_mut().enumerate() {
+            if let Field::Text(area) = field {
+                let style = if at == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
+                area.set_cursor_style(style);
+            }
+        }
+    }
+
+    fn is_changed(&self) -> bool {
+        self.before.iter().zip(&self.fields).any(|(before, field)| *before != field.text())
+    }
+
+    fn is_full(&mut self, more: usize) -> bool {
+        let used: usize = self.fields.iter().map(|field| field.text().len()).sum();
+        let full = used + more > MAX_BYTES;
+        if full {
+            self.message = Some(format!("too long ({} KiB): nothing was added", MAX_BYTES >> 10).into());
+        }
+        full
+    }
+
+    /// The call, when nothing is missing; else says what is and goes there.
+    fn submit(&mut self) -> Outcome {
+        let mut draft = self.draft.clone();
+        for (at, (blank, field)) in draft.blanks.iter_mut().zip(&self.fields).enumerate() {
+            blank.text = field.text().trim_end().into();
+            if blank.need == Need::Required && blank.text.trim().is_empty() {
+                self.message = Some(format!("{} is missing", blank.label).into());
+                self.focus = at;
+                self.go(0);
+                return Outcome::default();
+            }
+        }
+        let mut act = draft.act.clone();
+        for (blank, before) in draft.blanks.iter().zip(&self.before) {
+            if blank.need == Need::Required || *blank.text != *before.trim_end() {
+                act.arguments.insert(blank.argument.to_owned(), Value::String(blank.text.to_string()));
+            }
+        }
+        if act.arguments == self.draft.act.arguments {
+            self.message = Some("nothing is different: Esc closes".into());
+            return Outcome::default();
+        }
+        act.draft = Some(Box::new(draft));
+        Outcome { close: true, effects: vec![Effect::Act(act)] }
+    }
+}
