@@ -16,7 +16,7 @@ use crate::store::memory::Marker;
 pub(super) fn chain_hash(company: &str, seat: &Colleague) -> String {
     let chain: Vec<&str> =
         [company].into_iter().chain(seat.units.iter().map(|unit| &**unit)).chain([&*seat.name]).collect();
-    Sha256::digest(chain.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::store::memory::hex(&Sha256::digest(chain.join("\n").as_bytes()))
 }
 
 /// The same for the seat of a company with this handle, where there is one.
