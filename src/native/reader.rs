@@ -73,7 +73,10 @@ impl RowReader {
                 Ask::Trail => say.trail(&trail)?,
             })
         };
-        self.native.store.read(job).await
+        let found = self.native.store.read(job).await;
+        // A command at the shell changes rows as well.
+        self.native.store.follow_others();
+        found
     }
 }
 

@@ -25,6 +25,7 @@
 //! | `change`, `change_pages` | changing them |
 //! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
+//! | `outside` | what other programs change, told |
 //! | `backup` | a copy while others go on |
 
 pub mod backup;
@@ -34,6 +35,7 @@ mod error;
 pub mod heads;
 pub mod items;
 pub mod memory;
+mod outside;
 pub mod pages;
 mod readers;
 mod schema;
@@ -44,8 +46,9 @@ pub mod trail;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use notify::RecommendedWatcher;
 use rusqlite::Connection;
 use tokio::sync::{OnceCell, watch};
 
@@ -70,6 +73,8 @@ struct Shared {
     writer: OnceCell<Writer>,
     readers: Readers,
     changed: watch::Sender<u64>,
+    /// Kept while others' changes are to be told.
+    outside: OnceLock<Option<RecommendedWatcher>>,
 }
 
 /// What a read-only job may do: the methods of this type change nothing.
@@ -98,7 +103,7 @@ impl Store {
         let path = folder.join(FILE);
         let readers = Readers::new(path.clone());
         let changed = watch::Sender::new(0);
-        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed }) }
+        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed, outside: OnceLock::new() }) }
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.
@@ -136,6 +141,14 @@ impl Store {
     /// changes what a screen shows of it may count here, too.
     pub fn changed(&self) -> &watch::Sender<u64> {
         &self.shared.changed
+    }
+
+    /// From now on changes by other programs count, too. The store has to have been opened.
+    pub fn follow_others(&self) {
+        self.shared.outside.get_or_init(|| {
+            let followed = outside::follow(&self.shared.path, self.shared.changed.clone());
+            followed.inspect_err(|error| tracing::warn!(%error, "store_not_watched")).ok()
+        });
     }
 
     /// A failed opening is tried again with the next job.

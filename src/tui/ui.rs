@@ -24,7 +24,6 @@ use self::panes::Panes;
 use self::waiting::{oldest, quit};
 use super::act::Acts;
 use super::card::{Card, Outcome};
-use super::choose::Chosen;
 use super::compose::Draft;
 use super::form::Sheet;
 use super::format::plural;
@@ -327,26 +326,8 @@ impl Ui {
             let outcome = card.key(intent, key, moment.at, snapshot);
             return self.card_outcome(outcome, snapshot);
         }
-        if let Some(editor) = &mut self.modals.editor {
-            let outcome = editor.key(intent, key, moment.at, snapshot);
-            if outcome.close {
-                self.modals.editor = None;
-            }
-            return outcome.effects;
-        }
-        if let Some(chooser) = &mut self.modals.chooser {
-            let chosen = chooser.key(intent, key);
-            if chosen != Chosen::Goes {
-                self.modals.chooser = None;
-            }
-            return if let Chosen::One(effect) = chosen { vec![effect] } else { Vec::new() };
-        }
-        if let Some(sheet) = &mut self.modals.sheet {
-            let outcome = sheet.key(intent, key);
-            if outcome.close {
-                self.modals.sheet = None;
-            }
-            return outcome.effects;
+        if let Some(effects) = self.written(intent, key, (moment.at, snapshot)) {
+            return effects;
         }
         self.pane_key(intent, key, snapshot)
     }

@@ -95,12 +95,14 @@ impl Rows {
             let Page { head, body, message, parent, versions, comments, .. } = page;
             (head.title, head.container, head.author) = (long.clone(), long.clone(), long.clone());
             (*body, *message, *parent) = (long.clone(), Some(long.clone()), Some(long.clone()));
-            versions.iter_mut().for_each(|version| version.author = long.clone());
+            for version in versions.iter_mut() {
+                version.author = long.clone();
+            }
             *comments = vec![comment(&long, 1, &long); 3];
         }
         let hostile =
             Record { tool: long.clone(), outcome: long.clone(), reason: long.clone(), scopes: long, at: ago(1) };
-        rows.trail = vec![Arc::new(hostile); 30];
+        rows.trail = (0..30).map(|_| Arc::new(hostile.clone())).collect();
         let text: Arc<str> = rows.trail[0].tool.clone();
         for note in &mut rows.notes {
             note.text = text.clone();

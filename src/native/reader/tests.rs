@@ -158,7 +158,7 @@ async fn a_change_is_told_and_what_changes_nothing_is_not() {
     let bench = bench("");
     let changes = bench.reader.changes();
     let count = || *changes.borrow();
-    bench.find(Ask::Work(work::Wanted::default())).await;
+    bench.native.store.read(|store| store.item("WEB-1")).await.unwrap();
     assert_eq!(count(), 0, "reading changes nothing");
     bench.call("write_project", json!({"project": "WEB", "name": "Web"})).await;
     bench.call("create_work_item", json!({"project": "WEB", "title": "One"})).await;
@@ -169,4 +169,18 @@ async fn a_change_is_told_and_what_changes_nothing_is_not() {
         bench.native.call_as(&Caller::Console, "create_work_item", r#"{"project":"NO","title":"x"}"#).await.is_err()
     );
     assert_eq!(count(), before, "nothing was different, and what fails is taken back");
+}
+
+#[tokio::test]
+async fn what_another_program_changes_is_told_once_somebody_looks() {
+    let bench = bench("");
+    let mut changes = bench.reader.changes();
+    bench.find(Ask::Work(work::Wanted::default())).await;
+    changes.mark_unchanged();
+    // Another connection to the same file is to this store what another program is.
+    let other = Store::new(bench.native.store.folder());
+    other.write(|store| store.put_project("WEB", "Web", crate::clock::Timestamp::now())).await.unwrap();
+    tokio::time::timeout(std::time::Duration::from_secs(10), changes.changed()).await.unwrap().unwrap();
+    let Found::Work(listed) = bench.find(Ask::Work(work::Wanted::default())).await else { panic!() };
+    assert_eq!(listed.projects.len(), 1);
 }

@@ -1,16 +1,19 @@
 //! Carrying out what keys and events come to, and what comes to the person by itself: the bell, notices, questions.
 
 use std::sync::Arc;
+use std::time::Instant;
+
+use crossterm::event::KeyEvent;
 
 use super::{Bell, Ui};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
 use crate::text;
 use crate::tui::card::Card;
-use crate::tui::choose::Chooser;
+use crate::tui::choose::{Chooser, Chosen};
 use crate::tui::compose::Sheet;
 use crate::tui::editor::CallEditor;
-use crate::tui::intent::Effect;
+use crate::tui::intent::{Effect, Intent};
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
 
@@ -77,6 +80,34 @@ impl Ui {
                 out.push(effect);
             }
         }
+    }
+
+    /// Hands a key to the editor, the list to choose from or the sheet to write on, where one is open.
+    pub(super) fn written(
+        &mut self,
+        intent: Option<Intent>,
+        key: KeyEvent,
+        (at, snapshot): (Instant, &Snapshot),
+    ) -> Option<Vec<Effect>> {
+        if let Some(editor) = &mut self.modals.editor {
+            let outcome = editor.key(intent, key, at, snapshot);
+            if outcome.close {
+                self.modals.editor = None;
+            }
+            return Some(outcome.effects);
+        }
+        if let Some(chooser) = &mut self.modals.chooser {
+            let chosen = chooser.key(intent, key);
+            if chosen != Chosen::Goes {
+                self.modals.chooser = None;
+            }
+            return Some(if let Chosen::One(effect) = chosen { vec![effect] } else { Vec::new() });
+        }
+        let outcome = self.modals.sheet.as_mut()?.key(intent, key);
+        if outcome.close {
+            self.modals.sheet = None;
+        }
+        Some(outcome.effects)
     }
 
     /// Brings back what was written for a call that came to nothing, once nothing else has the keys.

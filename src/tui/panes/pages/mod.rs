@@ -148,11 +148,10 @@ impl PagesPane {
     /// Whether a key does something now.
     pub fn possible(&self, intent: Intent) -> bool {
         match intent {
-            Intent::Comment => self.head().is_some(),
             Intent::Older => self.reading.older().is_some(),
             Intent::Newer => self.reading.is_earlier(),
             Intent::NextMatch => self.reading.searching(),
-            Intent::Open => self.head().is_some(),
+            Intent::Comment | Intent::Open => self.head().is_some(),
             _ => true,
         }
     }

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use super::{is_over, priority, status};
+use super::draw::{is_over, priority, status};
 use crate::rows::work::{Comment, Item, Link};
 use crate::tui::format::plural;
 use crate::tui::panes::facts::Facts;
@@ -29,7 +29,9 @@ pub(super) fn sections(item: &Item, zone: &TimeZone, width: usize) -> Vec<Sectio
     }
     if !item.children.is_empty() {
         let mut below = heading(&plural(item.children.len(), "item"), " below it", width);
-        item.children.iter().for_each(|child| below.plain(&link(child)));
+        for child in &item.children {
+            below.plain(&link(child));
+        }
         sections.push(Section::Rows(below.rows));
     }
     sections.extend(comments(&item.comments, item.earlier_comments, (zone, width)));

@@ -125,6 +125,8 @@ impl WorkPane {
         }
         let option = |project: &&crate::rows::work::Project| {
             let act = about("move_work_item", &head.key, format!("is in {} now", project.key));
+            // It has another key there.
+            let act = Act { then: Then::ShowItem, ..act };
             (project.key.clone(), project.name.clone(), with(act, "project", (*project.key).into()))
         };
         let now = projects.iter().position(|project| &*project.key == own);
