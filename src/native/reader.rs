@@ -58,7 +58,7 @@ impl RowReader {
     async fn find(&self, ask: Ask) -> Result<Found, Refusal> {
         self.open(&ask)?;
         let say = Say(self.redactor.clone());
-        let (trail, company) = (self.native.trail.clone(), self.native.company.clone());
+        let (trail, company) = (self.native.trail.clone(), self.native.company());
         if ask == Ask::Trail {
             let read = tokio::task::spawn_blocking(move || say.trail(&trail)).await;
             return read.unwrap_or(Err(StoreError::Fault.into()));

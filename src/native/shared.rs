@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::active::Active;
+use crate::config::model::Config;
 use crate::turns::Turns;
 
 /// See the module. Each part locks by itself.
@@ -9,4 +11,13 @@ use crate::turns::Turns;
 pub struct Shared {
     /// The turns of agents.
     pub turns: Arc<Turns>,
+    /// Which tools agents hold at the moment.
+    pub active: Arc<Active>,
+}
+
+impl Shared {
+    /// As the configuration says.
+    pub fn of(config: &Config) -> Self {
+        Self { turns: Arc::default(), active: Arc::new(Active::new(config.engine.discovery)) }
+    }
 }

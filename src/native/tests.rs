@@ -64,11 +64,12 @@ fn the_table_says_what_is_documented_and_nothing_twice() {
     assert_eq!(names.len(), all().count());
     for tool in all() {
         let reads = tool.annotations().read_only == Hint::Yes;
-        match tool.handler {
-            Handler::Read(_) => assert!(reads, "{}", tool.name),
-            Handler::Write(_) => assert!(!reads, "{}", tool.name),
-            Handler::Run(_) => {}
-        }
+        let handles = |reads: bool| match tool.handler {
+            Handler::Read(_) => reads,
+            Handler::Write(_) => !reads,
+            Handler::Run(_) => true,
+        };
+        assert!(handles(reads), "{}", tool.name);
         assert!(!reads || !(tool.is_destructive() || tool.delivers.is_some()), "{}", tool.name);
     }
     let hints = |name: &str| all().find(|tool| tool.name == name).map(|tool| tool.hints.0).unwrap();
@@ -76,6 +77,8 @@ fn the_table_says_what_is_documented_and_nothing_twice() {
     assert_eq!(hints("remove_work_item"), [No, Yes, Yes, Yes]);
     assert_eq!(hints("comment_on_work_item"), [No, No, Unknown, Yes]);
     assert_eq!(hints("mark_inbox"), [No, No, Yes, No]);
+    assert_eq!(hints("list_mcp_server_tools"), [Yes, Unknown, Yes, No]);
+    assert_eq!(hints("activate_tool"), [No, No, Yes, No]);
     let turn_bound = ["reflect_and_persist", "use_skill", "a2a_ask", "run_sandbox", "lookup_colleague"];
     let for_seats = |name: &str| all().filter(|tool| tool.name == name).all(|tool| tool.audience == Audience::Seats);
     assert!(turn_bound.into_iter().all(for_seats), "operators hold none of them");

@@ -60,9 +60,8 @@ pub(super) async fn open(
     if let Some(address) = wanted {
         let options = surface::Options {
             address,
-            org: &document.config().org,
             state: &parts.state,
-            environment: &ProcessEnvironment,
+            environment: Arc::new(ProcessEnvironment),
             redactor: &parts.redactor,
             operators: &document.config().operators,
             native: parts.native.clone(),

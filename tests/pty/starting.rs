@@ -58,7 +58,7 @@ fn colours_are_left_out_where_they_are_not_wanted() {
         });
         pty.until("the demo servers", |screen| screen.contains("7 ready"));
         pty.keys("2");
-        pty.shows("delete_note");
+        pty.shows("DESTRUCTIVE");
         pty.keys("q");
         let raw = pty.end().raw;
         let colours: Vec<String> =

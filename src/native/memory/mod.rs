@@ -35,16 +35,15 @@ pub use embedding::Embedder;
 pub(super) use onboarding::place_of;
 pub(super) use table::TOOLS;
 
-use super::company::Company;
+use super::company::{Company, Current};
 use super::request::{Outcome, Refusal};
 use crate::engine::snapshot::Caller;
 use crate::ids::SeatHandle;
 use crate::org::agent_id;
-use crate::org::directory::Directory;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::store::memory::Likeness;
-use crate::turns::{Current, Ended, Turns};
+use crate::turns::{self, Ended, Turns};
 use hints::Hints;
 
 /// Turns whose skills are remembered until they end.
@@ -56,7 +55,7 @@ const SKILLS: usize = 64;
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
-    company: Arc<Company>,
+    company: Current,
     turns: Arc<Turns>,
     equipment: OnceLock<Equipment>,
     hints: Mutex<Hints>,
@@ -82,12 +81,12 @@ struct Used {
 struct Acting {
     handle: SeatHandle,
     agent_id: String,
-    turn: Option<Current>,
+    turn: Option<turns::Current>,
 }
 
 impl Memory {
     /// The memory in a store, for a company.
-    pub fn new(store: Store, company: Arc<Company>, turns: Arc<Turns>) -> Self {
+    pub(in crate::native) fn new(store: Store, company: Current, turns: Arc<Turns>) -> Self {
         Self { store, company, turns, equipment: OnceLock::new(), hints: Mutex::default(), used: Mutex::default() }
     }
 
@@ -108,14 +107,9 @@ impl Memory {
         self.equipment.get().map_or_else(|| clean.clone().into_owned(), |all| all.redactor.redact(&clean).into_owned())
     }
 
-    /// Who is who.
-    fn directory(&self) -> &Directory {
-        &self.company.directory
-    }
-
-    /// The company's name.
-    fn company(&self) -> &str {
-        &self.company.name
+    /// The company as it stands.
+    fn company(&self) -> Arc<Company> {
+        self.company.get()
     }
 
     fn hints(&self) -> MutexGuard<'_, Hints> {
@@ -137,7 +131,7 @@ impl Memory {
             )));
         };
         let turn = self.turns.current(seat, session);
-        Ok(Acting { handle: seat.clone(), agent_id: agent_id(self.company(), seat), turn })
+        Ok(Acting { handle: seat.clone(), agent_id: agent_id(&self.company().name, seat), turn })
     }
 
     /// One call of a tool of this family, its arguments checked.
@@ -146,7 +140,7 @@ impl Memory {
         match tool {
             "lookup_colleague" => {
                 let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-                colleagues::answer(self.directory(), query).map(Value::String)
+                colleagues::answer(&self.company().directory, query).map(Value::String)
             }
             "reflect_and_persist" => diary::reflect(self, &acting, arguments).await,
             "refresh_memory" => diary::refresh(self, &acting, arguments).await,

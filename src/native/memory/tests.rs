@@ -46,7 +46,7 @@ fn bench_with(embedder: Option<Embedder>) -> Bench {
     };
     let places =
         HashMap::from([("s1", open("release", "s1")), ("s2", open("release", "s2")), ("c1", open("agent-ceo", "c1"))]);
-    let memory = Memory::new(Store::new(folder.path()), Arc::new(Company::of(&config)), turns);
+    let memory = Memory::new(Store::new(folder.path()), Current::new(Company::of(&config)), turns);
     memory.equip(Redactor::default(), embedder);
     Bench { memory, places, folder }
 }
@@ -309,7 +309,7 @@ async fn a_seat_is_onboarded_until_it_is_moved() {
     assert!(bench.memory.brief("agent-ceo").await.contains("not onboarded"), "each seat by itself");
     let moved = CONFIG.replace("goal: Ship", "unit: Back, goal: Ship") + "units: [ { name: Back } ]";
     let config = crate::config::load(&moved, &Source::File("config.yaml".into())).unwrap().config;
-    let memory = Memory::new(bench.memory.store.clone(), Arc::new(Company::of(&config)), Arc::default());
+    let memory = Memory::new(bench.memory.store.clone(), Current::new(Company::of(&config)), Arc::default());
     let brief = memory.brief("release").await;
     assert!(brief.contains("at Acme, in Back.") && brief.contains("not onboarded"), "{brief}");
     let gone = bench.call_as(&seat("fired", "x"), "mark_onboarded", json!({"summary": "x"})).await.unwrap_err();
