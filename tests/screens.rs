@@ -14,3 +14,5 @@ mod pictures;
 mod support;
 #[path = "screens/work.rs"]
 mod work;
+#[path = "screens/workers.rs"]
+mod workers;

@@ -49,3 +49,5 @@ mod seats;
 mod tasks;
 #[path = "surfaces/turns.rs"]
 mod turns;
+#[path = "surfaces/workers.rs"]
+mod workers;

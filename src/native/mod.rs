@@ -12,13 +12,14 @@
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
-//! | `work`, `pages`, `turns`, `memory`, `connector::issues` | what the tools do |
+//! | `work`, `pages`, `turns`, `memory`, `delegate`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
 pub mod active;
 mod company;
 pub mod connector;
+mod delegate;
 mod discovery;
 pub(crate) mod memory;
 mod pages;

@@ -126,7 +126,8 @@ impl Actor {
         };
         Some(match caller {
             Caller::Console => all(Who::new("console", "person"), true),
-            Caller::Seat { seat, .. } => all(Who::new("seat", seat.as_str()), false),
+            // A worker has no name of its own to write under.
+            Caller::Seat { seat, .. } | Caller::Worker { seat, .. } => all(Who::new("seat", seat.as_str()), false),
             Caller::Operator { holder, .. } => Self::operator(company.badge(holder.operator()?)?),
         })
     }

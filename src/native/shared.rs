@@ -4,20 +4,23 @@ use std::sync::Arc;
 
 use super::active::Active;
 use crate::config::model::Config;
+use crate::engine::workers::Workers;
 use crate::turns::Turns;
 
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
 pub struct Shared {
-    /// The turns of agents.
-    pub turns: Arc<Turns>,
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
+    /// The turns of agents.
+    pub turns: Arc<Turns>,
+    /// The workers under seats.
+    pub workers: Workers,
 }
 
 impl Shared {
     /// As the configuration says.
     pub fn of(config: &Config) -> Self {
-        Self { turns: Arc::default(), active: Arc::new(Active::new(config.engine.discovery)) }
+        Self { active: Arc::new(Active::new(config.engine.discovery)), ..Self::default() }
     }
 }

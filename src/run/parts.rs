@@ -187,6 +187,7 @@ impl Parts {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
             },
+            workers: self.native.shared().workers.clone(),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),

@@ -221,7 +221,7 @@ impl Call<'_> {
         let params = message.params.map_or("{}", RawValue::get);
         match &self.party.role {
             Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
-            Role::Seat(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
+            Role::Seat(_) | Role::Worker(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
         }
     }
 

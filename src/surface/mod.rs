@@ -26,6 +26,7 @@ mod sessions;
 mod shelf;
 mod tasks;
 pub mod tokens;
+mod workers;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -146,11 +147,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(
-            options.native.shared().turns.clone(),
-            options.native.shared().active.clone(),
-            options.redactor.clone(),
-        ),
+        sessions: Sessions::new(options.native.shared(), options.redactor.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -171,6 +168,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shared.tell(SurfaceNews::Notice(LogLevel::Warn, text.into()));
     }
     tracing::info!(%address, seats = shared.seats.count(), "listening");
+    shared.handle.workers().open(address, &shared.redactor);
     shared.tell(SurfaceNews::Listening(address.to_string().into()));
     let shutdown = shared.shutdown.clone();
     let task = tokio::spawn(run(shared, listener, orgs));
@@ -203,6 +201,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener, orgs: watch::Receiver<A
     house.abort();
     following.abort();
     views.abort();
+    shared.handle.workers().close();
     shared.sessions.close_all();
     shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
@@ -215,12 +214,13 @@ async fn keep_house(shared: Arc<Shared>) {
     let mut rounds = tokio::time::interval(HOUSEKEEPING);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        rounds.tick().await;
-        for seat in shared.tokens.refresh() {
-            tracing::info!(%seat, "token_rotated");
-            shared.sessions.close_seat(&seat);
+        tokio::select! {
+            _ = rounds.tick() => {}
+            () = shared.handle.workers().changed() => shared.tell(SurfaceNews::Workers),
         }
+        workers::tokens_changed(&shared);
         shared.sessions.close_idle();
+        workers::follow(&shared);
         shared.parked.sweep(shared.handle.settings().wait);
         shared.tasks.sweep(&shared);
     }

@@ -17,6 +17,7 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::native::Shared;
 use crate::native::active::{Active, Member, Set};
 use crate::secret::Redactor;
 use crate::turns::{self, Bound, Place, Turns, Who};
@@ -27,6 +28,8 @@ pub(super) const RECORDED_UNKNOWN: u64 = 16;
 const MOST: usize = 1024;
 /// Most sessions of one seat at once; its own idle one that was silent longest makes room.
 const MOST_OF_A_SEAT: usize = 512;
+/// The same of one worker, which is one program.
+const MOST_OF_A_WORKER: usize = 16;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
 /// A client without a session that asked nothing for this long is not listed any more; its turn ends with it.
@@ -38,6 +41,7 @@ pub(super) struct Session {
     /// What the client sends; unguessable.
     pub(super) id: Arc<str>,
     pub(super) short: Arc<str>,
+    /// Whose it is: a seat, or what stands for an operator or a worker.
     pub(super) seat: SeatHandle,
     pub(super) client: Arc<str>,
     pub(super) client_name: Arc<str>,
@@ -101,9 +105,10 @@ impl Session {
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
         let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
-        match holder.operator() {
-            Some(_) => Caller::Operator { holder, session, client },
-            None => Caller::Seat { seat: holder, session, client },
+        match (holder.operator(), holder.worker()) {
+            (Some(_), _) => Caller::Operator { holder, session, client },
+            (None, Some((seat, _))) => Caller::Worker { seat, holder, session, client },
+            (None, None) => Caller::Seat { seat: holder, session, client },
         }
     }
 
@@ -184,9 +189,12 @@ impl Session {
     }
 
     fn view(&self, redactor: &Redactor) -> SessionView {
+        let (seat, worker) =
+            self.seat.worker().map_or_else(|| (self.seat.clone(), None), |(seat, worker)| (seat, Some(worker)));
         SessionView {
             id: self.short.clone(),
-            seat: self.seat.clone(),
+            seat,
+            worker,
             client: self.client.clone(),
             era: self.era,
             since: self.since,
@@ -215,7 +223,8 @@ struct Known {
 
 impl Sessions {
     /// None yet; their turns and what they hold are among these.
-    pub(super) fn new(turns: Arc<Turns>, active: Arc<Active>, redactor: Redactor) -> Self {
+    pub(super) fn new(shared: &Shared, redactor: Redactor) -> Self {
+        let (turns, active) = (shared.turns.clone(), shared.active.clone());
         Self { known: Mutex::default(), turns, active, redactor, changed: Arc::default() }
     }
 
@@ -230,7 +239,8 @@ impl Sessions {
         let session = Arc::new(Session::new(seat, client, (Era::Legacy, self.fresh_id(seat)?), self));
         let mut known = lock(&self.known);
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
-        if own().count() >= MOST_OF_A_SEAT {
+        let most = if seat.worker().is_some() { MOST_OF_A_WORKER } else { MOST_OF_A_SEAT };
+        if own().count() >= most {
             let idle = own().filter(|session| !session.is_busy());
             let silent = idle.min_by_key(|session| *lock(&session.last_seen)).cloned()?;
             known.legacy.remove(&silent.id);

@@ -232,6 +232,11 @@ impl Screen {
                         effects.extend(self.ui.update(Msg::NotSent(error), &self.snapshot, Moment::now()));
                     }
                 }
+                Effect::Reveal(worker) => {
+                    let token = self.handle.workers().claim(&worker, None);
+                    let revealed = Msg::Revealed(worker, token);
+                    effects.extend(self.ui.update(revealed, &self.snapshot, Moment::now()));
+                }
                 Effect::Copy(text) => {
                     let copied = self.terminal.copy(&text).map_err(TerminalError::Io)?;
                     effects.extend(self.ui.update(Msg::Copied(copied), &self.snapshot, Moment::now()));
@@ -248,6 +253,8 @@ impl Screen {
                 | Effect::EditCall(_)
                 | Effect::OpenCard(_)
                 | Effect::OpenForm(_)
+                | Effect::OpenWorkers(_)
+                | Effect::OrderWorker(_)
                 | Effect::Ask(_)
                 | Effect::Write(_)
                 | Effect::Choose(_)

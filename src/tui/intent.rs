@@ -81,6 +81,14 @@ pub enum Intent {
     ShowWorkerTools,
     /// Show what the selected seat remembers, part by part.
     Memory,
+    /// The workers of the selected seat.
+    Workers,
+    /// Make a worker of the seat.
+    MakeWorker,
+    /// End the selected worker (asks first).
+    EndWorker,
+    /// Show the token of a new worker.
+    Reveal,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -200,6 +208,10 @@ impl Intent {
             Self::ShowTools => "show_tools",
             Self::ShowWorkerTools => "show_worker_tools",
             Self::Memory => "memory",
+            Self::Workers => "workers",
+            Self::MakeWorker => "make_worker",
+            Self::EndWorker => "end_worker",
+            Self::Reveal => "reveal",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
@@ -290,6 +302,12 @@ pub enum Effect {
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.
     OpenForm(crate::ids::FormId),
+    /// Show the workers of this seat.
+    OpenWorkers(crate::ids::SeatHandle),
+    /// Make a worker of this seat: show what to choose.
+    OrderWorker(crate::ids::SeatHandle),
+    /// Hand out the token of a new worker, for the layer that made it.
+    Reveal(crate::ids::WorkerId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
     /// Let the person write what a tool of the company's own is to be called with.

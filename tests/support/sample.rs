@@ -52,6 +52,7 @@ pub fn empty() -> Snapshot {
         listener_problem: None,
         config_problem: None,
         sessions: Vec::new(),
+        workers: Vec::new(),
         stopping: false,
         forms: Vec::new(),
         grants: Vec::new(),
@@ -203,6 +204,7 @@ pub fn sessions() -> Vec<Arc<SessionView>> {
     let session = |id: &str, seat: &str, client: &str, (era, calls): (Era, u64)| SessionView {
         id: id.into(),
         seat: SeatHandle::from(seat),
+        worker: None,
         client: client.into(),
         era,
         since: ago(4_000),

@@ -110,6 +110,7 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     let native = Native::open(&config, Store::new(state.path()));
     // Tests of what servers bring count their tools; tests of the program's own ask for them.
     let own = Some(native.clone()).filter(|_| !config.operators.is_empty());
+    let workers = native.shared().workers.clone();
     let redactor = Redactor::default();
     let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
     let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));
@@ -129,7 +130,7 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
         own_children: Vec::new(),
         connectors: connectors.collect::<HashMap<_, _>>(),
         first_notices: Vec::new(),
-        kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), ..start::Kept::default() },
+        kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), workers, ..start::Kept::default() },
     };
     let (handle, engine) = start::start(&config, options);
     let options = surface::Options {

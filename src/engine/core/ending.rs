@@ -20,6 +20,7 @@ impl Core {
     /// Ends in order: questions, then connections, then calls, which record how they ended.
     pub(super) async fn end(&mut self) {
         self.snapshot.stopping = true;
+        self.running.close();
         self.desk.withdraw_where(|_| Some(Withdrawal::Shutdown));
         self.forms.withdraw_where(|_| Some(Why::Shutdown));
         self.publish();
@@ -37,8 +38,8 @@ impl Core {
         tokio::pin!(last_words);
         while !(self.running.is_empty() && self.stories.is_empty()) {
             tokio::select! {
-                Some(_) = self.running.join_next() => {}
-                Some(_) = self.stories.join_next() => {}
+                () = self.running.ended(), if !self.running.is_empty() => {}
+                Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
                 Some(asking) = self.inlets.asking.recv() => self.asking(asking),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
                 () = &mut last_words => break,

@@ -9,6 +9,7 @@ mod chart;
 mod form;
 mod server;
 mod session;
+mod worker;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub use chart::{Chart, ChartNode, ChartRow, SeatView, UnitView};
 pub use form::{FormCall, FormView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
+pub use worker::WorkerView;
 
 use super::ring::Ring;
 use crate::clock::Timestamp;
@@ -75,6 +77,8 @@ pub struct Snapshot {
     pub config_problem: Option<Arc<str>>,
     /// Agents that use the surfaces, oldest first.
     pub sessions: Vec<Arc<SessionView>>,
+    /// Workers under seats that may still come in, oldest first.
+    pub workers: Vec<Arc<WorkerView>>,
     /// True once the engine is going down.
     pub stopping: bool,
 }

@@ -37,8 +37,9 @@ pub(super) use table::TOOLS;
 
 use super::company::{Company, Current};
 use super::request::{Outcome, Refusal};
+use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
-use crate::ids::SeatHandle;
+use crate::ids::{SeatHandle, TurnId};
 use crate::org::agent_id;
 use crate::secret::Redactor;
 use crate::store::Store;
@@ -125,12 +126,15 @@ impl Memory {
     /// # Errors
     /// It is no seat's agent.
     fn acting(&self, tool: &str, caller: &Caller) -> Result<Acting, Refusal> {
-        let Caller::Seat { seat, session, .. } = caller else {
-            return Err(Refusal::forbidden(format!(
-                "{tool} works only within a seat's turn, and this caller drives no seat"
-            )));
+        let (seat, turn) = match caller {
+            Caller::Seat { seat, session, .. } => (seat, self.turns.current(seat, session)),
+            // A worker acts within its seat's work; what it asks is counted by its own session.
+            Caller::Worker { seat, session, .. } => (seat, Some(of_worker(session))),
+            Caller::Console | Caller::Operator { .. } => {
+                let words = format!("{tool} works only within a seat's turn, and this caller drives no seat");
+                return Err(Refusal::forbidden(words));
+            }
         };
-        let turn = self.turns.current(seat, session);
         Ok(Acting { handle: seat.clone(), agent_id: agent_id(&self.company().name, seat), turn })
     }
 
@@ -198,5 +202,15 @@ impl Memory {
         let mut used = self.used();
         used.order.retain(|known| known != turn);
         used.turns.remove(turn).unwrap_or_default()
+    }
+}
+
+/// What stands for the turn of a worker, which has none of its own.
+fn of_worker(session: &str) -> turns::Current {
+    turns::Current {
+        id: TurnId::new(format!("worker-{session}")),
+        trigger: None,
+        owes: turns::verdict::Obligation::Nothing,
+        began: Timestamp::now(),
     }
 }

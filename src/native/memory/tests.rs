@@ -7,7 +7,6 @@ use std::net::TcpListener;
 use serde_json::json;
 
 use super::*;
-use crate::clock::Timestamp;
 use crate::config::model::Source;
 use crate::native::request::Class;
 use crate::secret::Secret;
@@ -224,6 +223,25 @@ async fn a_turn_has_three_hints() {
     assert!(bench.call("s2", "refresh_memory", json!({"context_hint": "delta"})).await.is_ok(), "another turn");
     let nobody = bench.call_as(&seat("release", "gone"), "refresh_memory", json!({"context_hint": "x"})).await;
     assert_eq!(nobody.unwrap_err().class, Class::Forbidden, "no turn");
+}
+
+#[tokio::test]
+async fn a_worker_works_with_its_seats_memory() {
+    let bench = bench();
+    let worker = |session: &str| Caller::Worker {
+        seat: "release".into(),
+        holder: "w1".into(),
+        session: session.into(),
+        client: "c".into(),
+    };
+    bench.call_as(&worker("a"), "reflect_and_persist", json!({"content": "alpha"})).await.unwrap();
+    let found = bench.text("s1", "refresh_memory", json!({"context_hint": "alpha"})).await;
+    assert!(found.contains("alpha"), "{found}");
+    for hint in ["1", "2", "3"] {
+        bench.call_as(&worker("a"), "refresh_memory", json!({"context_hint": hint})).await.unwrap();
+    }
+    assert!(bench.call_as(&worker("a"), "refresh_memory", json!({"context_hint": "4"})).await.is_err());
+    bench.call_as(&worker("b"), "refresh_memory", json!({"context_hint": "alpha"})).await.unwrap();
 }
 
 #[tokio::test]

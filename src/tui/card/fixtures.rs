@@ -176,6 +176,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         listener_problem: None,
         config_problem: None,
         sessions: Vec::new(),
+        workers: Vec::new(),
         stopping: false,
         forms: Vec::new(),
         grants: Vec::new(),

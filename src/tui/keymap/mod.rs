@@ -67,6 +67,12 @@ pub enum Context {
     Editor,
     /// A server's question.
     Form,
+    /// The workers of a seat.
+    Workers,
+    /// What a new worker should have.
+    WorkerOrder,
+    /// A worker that was just made.
+    WorkerMade,
     /// A yes-or-no question that is not an approval.
     Confirm,
     /// The help screen.
@@ -77,7 +83,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 30] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -102,6 +108,9 @@ impl Context {
         Self::CardReason,
         Self::Editor,
         Self::Form,
+        Self::Workers,
+        Self::WorkerOrder,
+        Self::WorkerMade,
         Self::Confirm,
         Self::Help,
         Self::Filter,
@@ -134,6 +143,9 @@ impl Context {
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
             Self::Form => "A server's question",
+            Self::Workers => "Workers of a seat",
+            Self::WorkerOrder => "Making a worker",
+            Self::WorkerMade => "A new worker",
             Self::Confirm => "Question",
             Self::Help => "Help",
             Self::Filter => "Search field",
@@ -361,6 +373,7 @@ fn allowed(row: &Row, keys: &[Key], place: &ConfigRef, problems: &mut Vec<KeyPro
             matches!(row.intent, Intent::Approve | Intent::ApproveAll | Intent::Deny | Intent::DenyAll)
         }
         Context::Form => matches!(row.intent, Intent::Submit | Intent::Decline | Intent::Dismiss),
+        Context::WorkerOrder => row.intent == Intent::Submit,
         _ => false,
     };
     let never = [Key::code(KeyCode::Enter), Key::code(KeyCode::Esc), Key::char('q'), Key::ctrl('c')];

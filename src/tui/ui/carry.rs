@@ -9,6 +9,7 @@ use super::{Bell, Ui};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
 use crate::text;
+use crate::tool::ToolKey;
 use crate::tui::card::Card;
 use crate::tui::choose::{Chooser, Chosen};
 use crate::tui::compose::Sheet;
@@ -16,6 +17,7 @@ use crate::tui::editor::CallEditor;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
+use crate::tui::workers::Workers;
 
 impl Ui {
     pub(super) fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
@@ -48,14 +50,12 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
-            Effect::EditCall(key) => {
-                if let Some(entry) = snapshot.catalog.get(&key) {
-                    self.modals.editor = Some(CallEditor::open(entry.clone()));
-                } else {
-                    let name = text::visible(&key.raw_name);
-                    self.status.complain(format!("{name} is not in the catalogue any more").into());
-                }
-            }
+            Effect::OpenWorkers(seat) => self.modals.workers = Some(Workers::of(&seat, snapshot)),
+            Effect::OrderWorker(seat) => match Workers::make(&seat, snapshot) {
+                Ok(workers) => self.modals.workers = Some(workers),
+                Err(why) => self.status.complain(why.into()),
+            },
+            Effect::EditCall(key) => self.edit_call(&key, snapshot),
             Effect::Act(act) => {
                 let effect = self.acts.begin(act, snapshot);
                 self.carry_out(effect, snapshot, moment, out);
@@ -72,6 +72,7 @@ impl Ui {
             }
             Effect::Copy(_)
             | Effect::Send(_)
+            | Effect::Reveal(_)
             | Effect::Bell
             | Effect::DropInput
             | Effect::Repaint
@@ -79,6 +80,15 @@ impl Ui {
             | Effect::Leave => {
                 out.push(effect);
             }
+        }
+    }
+
+    fn edit_call(&mut self, key: &ToolKey, snapshot: &Snapshot) {
+        if let Some(entry) = snapshot.catalog.get(key) {
+            self.modals.editor = Some(CallEditor::open(entry.clone()));
+        } else {
+            let name = text::visible(&key.raw_name);
+            self.status.complain(format!("{name} is not in the catalogue any more").into());
         }
     }
 

@@ -20,6 +20,7 @@ use crate::tui::panes::Connect;
 use crate::tui::widgets::confirm::Confirm;
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::input::Input;
+use crate::tui::workers::Workers;
 
 /// The open layers, the topmost first.
 #[derive(Debug, Default)]
@@ -30,6 +31,8 @@ pub struct Modals {
     pub command: Option<Input>,
     /// How an agent connects.
     pub connect: Option<Connect>,
+    /// A seat's workers.
+    pub workers: Option<Workers>,
     /// A yes-or-no question.
     pub confirm: Option<Confirm>,
     /// A server's question. Never over a card, nor a card over it.
@@ -52,6 +55,7 @@ impl Modals {
         self.help.is_none()
             && self.command.is_none()
             && self.connect.is_none()
+            && self.workers.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
             && self.card.is_none()
@@ -65,6 +69,7 @@ impl Modals {
         let alone = self.help.is_none()
             && self.command.is_none()
             && self.connect.is_none()
+            && self.workers.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
             && self.editor.is_none()
@@ -106,6 +111,9 @@ impl Modals {
         if self.confirm.is_some() {
             return Some(Context::Confirm);
         }
+        if let Some(workers) = &self.workers {
+            return Some(workers.context());
+        }
         if self.form.is_some() {
             return Some(Context::Form);
         }
@@ -146,6 +154,9 @@ impl Modals {
             form.layout(screen, snapshot);
         }
         self.drafts.retain(|draft| snapshot.forms.iter().any(|form| form.id == draft.id()));
+        if let Some(workers) = &mut self.workers {
+            workers.layout(screen, snapshot);
+        }
         if let Some(connect) = &mut self.connect {
             connect.layout(screen);
         }
@@ -185,7 +196,9 @@ impl Modals {
         if self.help.is_some() || self.connect.is_some() || self.confirm.is_some() {
             return;
         }
-        if let Some(form) = &mut self.form {
+        if let Some(workers) = &mut self.workers {
+            workers.paste(pasted);
+        } else if let Some(form) = &mut self.form {
             form.paste(pasted);
         } else if let Some(card) = &mut self.card {
             card.paste(pasted);
@@ -212,6 +225,9 @@ impl Modals {
         }
         if let Some(form) = &self.form {
             form.render(screen, buf, draw, at);
+        }
+        if let Some(workers) = &self.workers {
+            workers.render(buf, draw);
         }
         if let Some(confirm) = &self.confirm {
             confirm.render(screen, buf, draw, at);

@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 
 use super::sessions::stopped;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
-use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, Snapshot, UnitView};
+use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, SessionView, Snapshot, UnitView};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
 use crate::rows::memory::{Kept, Remembered, Wanted};
@@ -118,7 +118,12 @@ impl SeatsPane {
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         let mut effects = Vec::new();
         match intent {
-            Intent::StopSeat | Intent::ReleaseSeat | Intent::ShowTools | Intent::ShowWorkerTools => {
+            Intent::StopSeat
+            | Intent::ReleaseSeat
+            | Intent::ShowTools
+            | Intent::ShowWorkerTools
+            | Intent::Workers
+            | Intent::MakeWorker => {
                 effects.extend(self.act(intent, snapshot));
             }
             Intent::Memory => effects.extend(self.next_part(snapshot)),
@@ -204,6 +209,8 @@ impl SeatsPane {
         Some(match intent {
             Intent::ShowTools => Effect::Show(Target::ToolsOfSeat(seat.handle.clone())),
             Intent::ShowWorkerTools => Effect::Show(Target::ToolsOfWorker(seat.handle.clone())),
+            Intent::Workers => Effect::OpenWorkers(seat.handle.clone()),
+            Intent::MakeWorker => Effect::OrderWorker(seat.handle.clone()),
             intent => Question::about_seat(intent, &seat.handle, snapshot),
         })
     }
@@ -344,6 +351,11 @@ fn connections<'s>(seat: &SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<I
     snapshot.servers.iter().filter(of_seat).map(AsRef::as_ref)
 }
 
+/// The sessions that drive a seat themselves; its workers' are none of them.
+fn drivers<'s>(seat: &'s SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<SessionView>> {
+    snapshot.sessions.iter().filter(move |session| session.seat == *seat && session.worker.is_none())
+}
+
 /// How many questions of a seat wait for a person.
 fn waiting(seat: &SeatHandle, snapshot: &Snapshot) -> usize {
     snapshot.approvals.iter().filter(|question| question.caller.seat() == Some(seat)).count()
@@ -358,7 +370,7 @@ fn now(seat: &SeatView, snapshot: &Snapshot) -> Span {
         0 => {}
         waiting => return Span::new(Role::Alert, &format!("⚑{waiting} waits")),
     }
-    match snapshot.sessions.iter().filter(|session| session.seat == seat.handle).count() {
+    match drivers(&seat.handle, snapshot).count() {
         0 => Span::new(Role::Dim, "–"),
         1 => Span::new(Role::Ready, "connected"),
         more => Span::new(Role::Ready, &format!("{more} agents")),

@@ -165,6 +165,7 @@ fn who_is_there_what_waits_and_what_is_stopped_is_said_the_worst_first() {
     let session = SessionView {
         id: "aaaaaa".into(),
         seat: "release".into(),
+        worker: None,
         client: "claude-code 2.1".into(),
         era: Era::Legacy,
         since: NOON,

@@ -36,12 +36,7 @@ pub(super) fn waiting(session: &SessionView, snapshot: &Snapshot) -> usize {
 
 /// A session's short id says little without its seat.
 fn is_by(session: &SessionView, caller: &Caller) -> bool {
-    match caller {
-        Caller::Seat { seat, session: id, .. } | Caller::Operator { holder: seat, session: id, .. } => {
-            *seat == session.seat && *id == session.id
-        }
-        Caller::Console => false,
-    }
+    caller.session().is_some_and(|(by, id)| *id == session.id && *by == session.holder())
 }
 
 /// The sections of a session's detail for rows of `width` cells.
@@ -51,6 +46,9 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     let at = |at: crate::clock::Timestamp| text(&at.time_of_day(zone, Precision::Seconds));
     facts.add("client", &[text(client(session))]);
     facts.add("seat", &[text(session.seat.as_str())]);
+    if let Some(worker) = &session.worker {
+        facts.add("worker", &[text(worker.as_str()), Span::new(Role::Dim, "  a sub-agent under the seat")]);
+    }
     if let Some(stopped) = super::stopped(snapshot, &session.seat) {
         facts.add("", &halted(stopped, zone));
     }
@@ -67,7 +65,7 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
         let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
     }
-    if session.seat.is_seat() {
+    if session.holder().is_seat() {
         facts.gap();
         turns(session.turn.as_deref(), &mut facts, zone);
     }
@@ -82,7 +80,7 @@ pub(super) fn reached(session: &SessionView) -> Row {
         _ => ([].as_slice(), Role::Dim),
     };
     match names {
-        [] if session.seat.is_seat() => vec![Span::new(Role::Dim, "nobody yet")],
+        [] if session.holder().is_seat() => vec![Span::new(Role::Dim, "nobody yet")],
         [] => Row::new(),
         names => vec![Span::new(role, &names.join(", "))],
     }
