@@ -27,6 +27,8 @@ mod doors;
 mod library;
 #[path = "surfaces/lists.rs"]
 mod lists;
+#[path = "surfaces/memory.rs"]
+mod memory;
 #[path = "surfaces/mirror.rs"]
 mod mirror;
 #[path = "surfaces/own.rs"]

@@ -157,7 +157,7 @@ fn a_seat_whole() {
 
 #[test]
 fn what_a_seat_remembers() {
-    let keys = ["7", "down", "down", "down", "down", "m", "m", "m"];
+    let keys = ["7", "down", "down", "down", "down", "d", "d", "d"];
     check("seat-diary", &sample::calm(), &keys[..6]);
     check("seat-skills", &sample::calm(), &keys[..7]);
     check("seat-turns", &sample::calm(), &keys);

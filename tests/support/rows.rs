@@ -102,7 +102,7 @@ impl Rows {
         }
         let hostile =
             Record { tool: long.clone(), outcome: long.clone(), reason: long.clone(), scopes: long, at: ago(1) };
-        rows.trail = vec![Arc::new(hostile); 30];
+        rows.trail = (0..30).map(|_| Arc::new(hostile.clone())).collect();
         let text: Arc<str> = rows.trail[0].tool.clone();
         for note in &mut rows.notes {
             note.text = text.clone();

@@ -165,6 +165,21 @@ async fn a_question_goes_away_with_the_agents_process() {
 }
 
 #[tokio::test]
+async fn what_the_instance_says_of_the_seat_is_handed_on() {
+    let bench = bench().await;
+    bench.announce();
+    let mut agent = Stdio::start(&bench);
+    let opened = agent.initialize().await;
+    let said = opened["result"]["instructions"].as_str().unwrap();
+    assert!(
+        said.starts_with("You are Release Manager (handle release)") && said.contains("wait for a person"),
+        "{said}"
+    );
+    agent.close().await;
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn without_an_instance_it_says_so_and_comes_alive_when_one_starts() {
     let bench = bench().await;
     let mut agent = Stdio::start(&bench);

@@ -35,10 +35,10 @@ struct Kept {
 impl Memory {
     /// Who a seat is and what it remembers, in words for its agent; empty for a seat that nobody knows.
     pub async fn brief(&self, handle: &str) -> String {
-        let directory = self.directory();
-        let Some(seat) = directory.seat(handle) else { return String::new() };
-        let id = agent_id(&self.company(), &seat.handle);
-        let place = chain_hash(&self.company(), seat);
+        let company = self.company();
+        let Some(seat) = company.directory.seat(handle) else { return String::new() };
+        let id = agent_id(&company.name, &seat.handle);
+        let place = chain_hash(&company.name, seat);
         let kept = self.store.read(move |store| {
             let now = Timestamp::now();
             Ok::<_, StoreError>(Kept {
@@ -48,7 +48,7 @@ impl Memory {
                 onboarded: store.onboarded(&id)?.is_some_and(|marker| marker.chain_hash == place),
             })
         });
-        let mut text = who(&self.company(), seat);
+        let mut text = who(&company.name, seat);
         match kept.await {
             Ok(kept) => text.push_str(&remembered(&kept)),
             Err(error) => tracing::warn!(seat = handle, %error, "brief_without_memory"),

@@ -62,7 +62,7 @@ pub(super) async fn write_down(memory: &Memory, mut turns: mpsc::Receiver<Ended>
 
 fn episode(memory: &Memory, ended: &Ended) -> NewEpisode {
     let clean = |text: &str| memory.cleaned(text);
-    let role = memory.directory().seat(ended.seat.as_str()).map(|seat| line(&seat.name)).unwrap_or_default();
+    let role = memory.company().directory.seat(ended.seat.as_str()).map(|seat| line(&seat.name)).unwrap_or_default();
     let trigger = ended.trigger.as_deref().map(clean);
     let reached =
         if ended.reached.is_empty() { String::new() } else { format!("Reached: {}.", ended.reached.join(", ")) };

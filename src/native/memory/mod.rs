@@ -35,16 +35,16 @@ pub use embedding::Embedder;
 pub(super) use onboarding::place_of;
 pub(super) use table::TOOLS;
 
-use super::company;
+use super::company::{Company, Current};
 use super::request::{Outcome, Refusal};
+use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
-use crate::ids::SeatHandle;
+use crate::ids::{SeatHandle, TurnId};
 use crate::org::agent_id;
-use crate::org::directory::Directory;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::store::memory::Likeness;
-use crate::turns::{Current, Ended, Turns};
+use crate::turns::{self, Ended, Turns};
 use hints::Hints;
 
 /// Turns whose skills are remembered until they end.
@@ -56,7 +56,7 @@ const SKILLS: usize = 64;
 #[derive(Debug)]
 pub struct Memory {
     store: Store,
-    company: company::Current,
+    company: Current,
     turns: Arc<Turns>,
     equipment: OnceLock<Equipment>,
     hints: Mutex<Hints>,
@@ -82,12 +82,12 @@ struct Used {
 struct Acting {
     handle: SeatHandle,
     agent_id: String,
-    turn: Option<Current>,
+    turn: Option<turns::Current>,
 }
 
 impl Memory {
     /// The memory in a store, for a company.
-    pub(super) fn new(store: Store, company: company::Current, turns: Arc<Turns>) -> Self {
+    pub(in crate::native) fn new(store: Store, company: Current, turns: Arc<Turns>) -> Self {
         Self { store, company, turns, equipment: OnceLock::new(), hints: Mutex::default(), used: Mutex::default() }
     }
 
@@ -108,14 +108,9 @@ impl Memory {
         self.equipment.get().map_or_else(|| clean.clone().into_owned(), |all| all.redactor.redact(&clean).into_owned())
     }
 
-    /// Who is who.
-    fn directory(&self) -> Arc<Directory> {
-        self.company.get().directory.clone()
-    }
-
-    /// The company's name.
-    fn company(&self) -> Arc<str> {
-        self.company.get().name.clone()
+    /// The company as it stands.
+    fn company(&self) -> Arc<Company> {
+        self.company.get()
     }
 
     fn hints(&self) -> MutexGuard<'_, Hints> {
@@ -131,13 +126,16 @@ impl Memory {
     /// # Errors
     /// It is no seat's agent.
     fn acting(&self, tool: &str, caller: &Caller) -> Result<Acting, Refusal> {
-        let Caller::Seat { seat, session, .. } = caller else {
-            return Err(Refusal::forbidden(format!(
-                "{tool} works only within a seat's turn, and this caller drives no seat"
-            )));
+        let (seat, turn) = match caller {
+            Caller::Seat { seat, session, .. } => (seat, self.turns.current(seat, session)),
+            // A worker acts within its seat's work; what it asks is counted by its own session.
+            Caller::Worker { seat, session, .. } => (seat, Some(of_worker(session))),
+            Caller::Console | Caller::Operator { .. } => {
+                let words = format!("{tool} works only within a seat's turn, and this caller drives no seat");
+                return Err(Refusal::forbidden(words));
+            }
         };
-        let turn = self.turns.current(seat, session);
-        Ok(Acting { handle: seat.clone(), agent_id: agent_id(&self.company(), seat), turn })
+        Ok(Acting { handle: seat.clone(), agent_id: agent_id(&self.company().name, seat), turn })
     }
 
     /// One call of a tool of this family, its arguments checked.
@@ -146,7 +144,7 @@ impl Memory {
         match tool {
             "lookup_colleague" => {
                 let query = arguments.get("query").and_then(Value::as_str).unwrap_or_default();
-                colleagues::answer(&self.directory(), query).map(Value::String)
+                colleagues::answer(&self.company().directory, query).map(Value::String)
             }
             "reflect_and_persist" => diary::reflect(self, &acting, arguments).await,
             "refresh_memory" => diary::refresh(self, &acting, arguments).await,
@@ -204,5 +202,15 @@ impl Memory {
         let mut used = self.used();
         used.order.retain(|known| known != turn);
         used.turns.remove(turn).unwrap_or_default()
+    }
+}
+
+/// What stands for the turn of a worker, which has none of its own.
+fn of_worker(session: &str) -> turns::Current {
+    turns::Current {
+        id: TurnId::new(format!("worker-{session}")),
+        trigger: None,
+        owes: turns::verdict::Obligation::Nothing,
+        began: Timestamp::now(),
     }
 }

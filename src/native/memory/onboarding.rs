@@ -16,7 +16,7 @@ use crate::store::memory::Marker;
 pub(super) fn chain_hash(company: &str, seat: &Colleague) -> String {
     let chain: Vec<&str> =
         [company].into_iter().chain(seat.units.iter().map(|unit| &**unit)).chain([&*seat.name]).collect();
-    Sha256::digest(chain.join("\n").as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::store::memory::hex(&Sha256::digest(chain.join("\n").as_bytes()))
 }
 
 /// The same for the seat of a company with this handle, where there is one.
@@ -26,8 +26,8 @@ pub(in crate::native) fn place_of(company: &Company, handle: &str) -> Option<Str
 
 /// Puts the marker.
 pub(super) async fn mark(memory: &Memory, acting: &Acting, arguments: &Map<String, Value>) -> Outcome {
-    let directory = memory.directory();
-    let Some(seat) = directory.seat(acting.handle.as_str()) else {
+    let company = memory.company();
+    let Some(seat) = company.directory.seat(acting.handle.as_str()) else {
         let message = "this seat is not in the company's configuration any more".to_owned();
         return Err(Refusal { class: Class::NotFound, message });
     };
@@ -36,7 +36,7 @@ pub(super) async fn mark(memory: &Memory, acting: &Acting, arguments: &Map<Strin
         agent_id: acting.agent_id.clone(),
         handle: acting.handle.to_string(),
         role: seat.name.to_string(),
-        chain_hash: chain_hash(&memory.company(), seat),
+        chain_hash: chain_hash(&company.name, seat),
         summary,
         at: Timestamp::now(),
     };

@@ -7,12 +7,12 @@ use std::net::TcpListener;
 use serde_json::json;
 
 use super::*;
-use crate::clock::Timestamp;
 use crate::config::model::Source;
 use crate::native::request::Class;
 use crate::secret::Secret;
 use crate::store::memory::{NewSkill, SkillState};
 use crate::store::{StoreError, WriteStore};
+use crate::turns::verdict::Obligation;
 use crate::turns::{Bound, Place, Who};
 
 const CONFIG: &str = "
@@ -45,11 +45,7 @@ fn bench_with(embedder: Option<Embedder>) -> Bench {
     };
     let places =
         HashMap::from([("s1", open("release", "s1")), ("s2", open("release", "s2")), ("c1", open("agent-ceo", "c1"))]);
-    let memory = Memory::new(
-        Store::new(folder.path()),
-        crate::native::company::Current::new(crate::native::Company::of(&config)),
-        turns,
-    );
+    let memory = Memory::new(Store::new(folder.path()), Current::new(Company::of(&config)), turns);
     memory.equip(Redactor::default(), embedder);
     Bench { memory, places, folder }
 }
@@ -230,6 +226,25 @@ async fn a_turn_has_three_hints() {
 }
 
 #[tokio::test]
+async fn a_worker_works_with_its_seats_memory() {
+    let bench = bench();
+    let worker = |session: &str| Caller::Worker {
+        seat: "release".into(),
+        holder: "w1".into(),
+        session: session.into(),
+        client: "c".into(),
+    };
+    bench.call_as(&worker("a"), "reflect_and_persist", json!({"content": "alpha"})).await.unwrap();
+    let found = bench.text("s1", "refresh_memory", json!({"context_hint": "alpha"})).await;
+    assert!(found.contains("alpha"), "{found}");
+    for hint in ["1", "2", "3"] {
+        bench.call_as(&worker("a"), "refresh_memory", json!({"context_hint": hint})).await.unwrap();
+    }
+    assert!(bench.call_as(&worker("a"), "refresh_memory", json!({"context_hint": "4"})).await.is_err());
+    bench.call_as(&worker("b"), "refresh_memory", json!({"context_hint": "alpha"})).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_broken_store_uses_up_no_hint_and_fails_what_needs_it() {
     let bench = bench();
     std::fs::write(bench.folder.path().join(crate::store::FILE), "this is no database, by far").unwrap();
@@ -312,11 +327,7 @@ async fn a_seat_is_onboarded_until_it_is_moved() {
     assert!(bench.memory.brief("agent-ceo").await.contains("not onboarded"), "each seat by itself");
     let moved = CONFIG.replace("goal: Ship", "unit: Back, goal: Ship") + "units: [ { name: Back } ]";
     let config = crate::config::load(&moved, &Source::File("config.yaml".into())).unwrap().config;
-    let memory = Memory::new(
-        bench.memory.store.clone(),
-        crate::native::company::Current::new(crate::native::Company::of(&config)),
-        Arc::default(),
-    );
+    let memory = Memory::new(bench.memory.store.clone(), Current::new(Company::of(&config)), Arc::default());
     let brief = memory.brief("release").await;
     assert!(brief.contains("at Acme, in Back.") && brief.contains("not onboarded"), "{brief}");
     let gone = bench.call_as(&seat("fired", "x"), "mark_onboarded", json!({"summary": "x"})).await.unwrap_err();
@@ -342,11 +353,11 @@ async fn ended_turns_are_written_down_to_the_last_and_found_by_their_seat() {
     let reader = bench.memory.turns.ends().take().unwrap();
     let session: Arc<str> = "s1".into();
     let turns = bench.memory.turns.clone();
-    turns.begin((&"release".into(), &session), Some("Fix the login page".into()), Default::default()).unwrap();
+    turns.begin((&"release".into(), &session), Some("Fix the login page".into()), Obligation::default()).unwrap();
     bench.text("s1", "use_skill", json!({"skill_name": "deploy"})).await;
     let claim = crate::turns::verdict::Claim::NoAction;
     turns.end((&"release".into(), &session), (claim, Some("Mended the form.".into())), &[]).unwrap();
-    turns.begin((&"release".into(), &"s2".into()), Some("Fix the build".into()), Default::default()).unwrap();
+    turns.begin((&"release".into(), &"s2".into()), Some("Fix the build".into()), Obligation::default()).unwrap();
     // An orderly end: what goes on ends, and nothing comes after it.
     bench.places.clear();
     turns.close();
@@ -373,16 +384,19 @@ async fn ended_turns_are_written_down_to_the_last_and_found_by_their_seat() {
     assert!(of_another.is_string(), "{of_another}");
 }
 
+/// What the service does with the inputs of a request.
+type Does = fn(&[String]) -> (u16, String);
+
 /// A service on loopback that answers each request with a status and a body made of the inputs.
-fn service(answers: Vec<fn(&[String]) -> (u16, String)>) -> (Embedder, std::sync::mpsc::Receiver<(String, Value)>) {
+fn service(answers: Vec<Does>) -> (Embedder, std::sync::mpsc::Receiver<(String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let (tell, asked) = std::sync::mpsc::channel();
+    let (tell, asked) = std::sync::mpsc::sync_channel(16);
     std::thread::spawn(move || {
         for answer in answers {
             let (mut stream, _) = listener.accept().unwrap();
             let mut bytes = Vec::new();
-            let mut part = [0; 65536];
+            let mut part = vec![0; 65_536];
             let (head, body) = loop {
                 let read = stream.read(&mut part).unwrap();
                 bytes.extend_from_slice(&part[..read]);
@@ -438,7 +452,7 @@ async fn what_means_the_same_is_found_without_the_same_words() {
     bench.text("s1", "reflect_and_persist", json!({"content": "the build is slow"})).await;
     embedded(&bench).await;
     let found = bench.text("s1", "refresh_memory", json!({"context_hint": "pets"})).await;
-    assert!(found.contains("1 of 2") && found.contains(&long), "whole: {}", &found[..200]);
+    assert!(found.contains("1 of 2") && found.contains(&long), "whole: {}", found.len());
     let (head, body) = asked.recv().unwrap();
     assert!(head.starts_with("POST /v1/embeddings HTTP/1.1"), "{head}");
     assert!(head.to_lowercase().contains("authorization: bearer key-of-the-service"), "{head}");
@@ -449,8 +463,8 @@ async fn what_means_the_same_is_found_without_the_same_words() {
 
 #[tokio::test]
 async fn an_outage_loses_no_row_and_fails_no_tool() {
-    let broken: fn(&[String]) -> (u16, String) = |_| (500, "no".to_owned());
-    let nonsense: fn(&[String]) -> (u16, String) = |_| (200, "{\"data\": [{\"embedding\": []}]}".to_owned());
+    let broken: Does = |_| (500, "no".to_owned());
+    let nonsense: Does = |_| (200, "{\"data\": [{\"embedding\": []}]}".to_owned());
     let (embedder, _asked) = service(vec![broken, nonsense, vectors]);
     let bench = bench_with(Some(embedder));
     bench.text("s1", "reflect_and_persist", json!({"content": "a cat"})).await;
@@ -462,7 +476,7 @@ async fn an_outage_loses_no_row_and_fails_no_tool() {
 
 #[tokio::test]
 async fn a_text_that_is_refused_keeps_no_other_one_waiting() {
-    let refuses: fn(&[String]) -> (u16, String) =
+    let refuses: Does =
         |inputs| if inputs.iter().any(|text| text.contains("bad")) { (400, String::new()) } else { vectors(inputs) };
     let (embedder, _asked) = service(vec![refuses; 8]);
     let bench = bench_with(None);

@@ -64,10 +64,15 @@ CREATE VIRTUAL TABLE episodes_text USING fts5 (
 
 /// Whose a row is as one word of a text index.
 fn owner(name: &str) -> String {
+    format!("x{}", hex(name.as_bytes()))
+}
+
+/// Bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    name.bytes().fold("x".to_owned(), |mut word, byte| {
+    bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a text cannot fail.
-        let _ = write!(word, "{byte:02x}");
-        word
+        let _ = write!(text, "{byte:02x}");
+        text
     })
 }

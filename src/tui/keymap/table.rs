@@ -157,8 +157,8 @@ pub const TABLE: &[Row] = &[
     row(C::Seats, I::ShowTools, &[Key::char('t')], "the tools that the seat holds").hint("its tools"),
     row(C::Seats, I::ShowWorkerTools, &[Key::char('w')], "those of them that a worker of the seat may hold")
         .hint("for workers"),
-    row(C::Seats, I::Memory, &[Key::char('m')], "what the seat remembers: its diary, then skills, then past turns")
-        .hint("memory"),
+    row(C::Seats, I::Memory, &[Key::char('d')], "what the seat remembers: its diary, then skills, then past turns")
+        .hint("diary"),
     row(C::Seats, I::StopSeat, &[Key::char('x')], "stop the seat (asks first)").hint("stop seat…"),
     row(C::Seats, I::MakeWorker, &[Key::char('m')], "make a worker of the seat: a sub-agent with some of its tools")
         .hint("worker…"),

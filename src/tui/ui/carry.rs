@@ -9,6 +9,7 @@ use super::{Bell, Ui};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
 use crate::text;
+use crate::tool::ToolKey;
 use crate::tui::card::Card;
 use crate::tui::choose::{Chooser, Chosen};
 use crate::tui::compose::Sheet;
@@ -54,14 +55,7 @@ impl Ui {
                 Ok(workers) => self.modals.workers = Some(workers),
                 Err(why) => self.status.complain(why.into()),
             },
-            Effect::EditCall(key) => {
-                if let Some(entry) = snapshot.catalog.get(&key) {
-                    self.modals.editor = Some(CallEditor::open(entry.clone()));
-                } else {
-                    let name = text::visible(&key.raw_name);
-                    self.status.complain(format!("{name} is not in the catalogue any more").into());
-                }
-            }
+            Effect::EditCall(key) => self.edit_call(&key, snapshot),
             Effect::Act(act) => {
                 let effect = self.acts.begin(act, snapshot);
                 self.carry_out(effect, snapshot, moment, out);
@@ -92,6 +86,15 @@ impl Ui {
             | Effect::Leave => {
                 out.push(effect);
             }
+        }
+    }
+
+    fn edit_call(&mut self, key: &ToolKey, snapshot: &Snapshot) {
+        if let Some(entry) = snapshot.catalog.get(key) {
+            self.modals.editor = Some(CallEditor::open(entry.clone()));
+        } else {
+            let name = text::visible(&key.raw_name);
+            self.status.complain(format!("{name} is not in the catalogue any more").into());
         }
     }
 
