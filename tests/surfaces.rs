@@ -19,6 +19,8 @@ mod binary;
 mod calls;
 #[path = "surfaces/crash.rs"]
 mod crash;
+#[path = "surfaces/discovery.rs"]
+mod discovery;
 #[path = "surfaces/doors.rs"]
 mod doors;
 #[path = "surfaces/library.rs"]
@@ -39,5 +41,7 @@ mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/seats.rs"]
+mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;

@@ -18,6 +18,7 @@ use super::gate::Dispatch;
 use super::snapshot::Caller;
 use super::status::{Offer, Offers};
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
+use crate::org::Org;
 use crate::tool::Catalog;
 use crate::tool::catalog::Source;
 
@@ -28,6 +29,9 @@ pub type Ran = Pin<Box<dyn Future<Output = Box<RawValue>> + Send>>;
 pub trait FirstParty: Send + Sync + fmt::Debug {
     /// The tools, by the connection that they are reached over. They are asked for once.
     fn sources(&self) -> Vec<Source>;
+
+    /// The configuration has other seats from now on.
+    fn follow(&self, _org: &Org) {}
 
     /// Runs one permitted call for whoever asks.
     fn call(self: Arc<Self>, asked: Asked) -> Ran;
@@ -78,6 +82,11 @@ pub(super) struct Own {
 impl Own {
     pub(super) fn new(tools: Arc<dyn FirstParty>) -> Self {
         Self { sources: tools.sources(), tools }
+    }
+
+    /// The configuration has other seats from now on.
+    pub(super) fn follow(&self, org: &Org) {
+        self.tools.follow(org);
     }
 
     /// For the catalogue.

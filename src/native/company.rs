@@ -1,12 +1,12 @@
-//! What first-party tools know of the company: its seats, its operators and its autopilots, as the configuration has
-//! them at the start.
+//! What first-party tools know of the company: its seats, as the configuration in force has them, and its operators and
+//! autopilots, as it had them at the start.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::tool::Part;
 use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
-use crate::org::SeatKind;
+use crate::org::{Org, SeatKind};
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -63,10 +63,15 @@ impl Company {
             halves: config.engine.native,
             discovery: config.engine.discovery,
             turn_tools: config.engine.turn_tools,
-            seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
+            seats: seats(&config.org),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
         }
+    }
+
+    /// The same company with other seats.
+    fn with_seats(&self, org: &Org) -> Self {
+        Self { seats: seats(org), ..self.clone() }
     }
 
     /// Whether this part is open.
@@ -97,5 +102,30 @@ impl Company {
     /// Whether the configuration names this project as part of a workspace.
     pub fn names_project(&self, key: &str) -> bool {
         key == DEFAULT_PROJECT || self.badges.iter().any(|badge| badge.projects.iter().any(|own| own == key))
+    }
+}
+
+fn seats(org: &Org) -> Vec<(SeatHandle, SeatKind)> {
+    org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect()
+}
+
+/// The company as it stands; clones stand together.
+#[derive(Clone, Debug)]
+pub(super) struct Current(Arc<RwLock<Arc<Company>>>);
+
+impl Current {
+    pub(super) fn new(company: Company) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(company))))
+    }
+
+    /// What holds for a call that begins now.
+    pub(super) fn get(&self) -> Arc<Company> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The configuration has other seats.
+    pub(super) fn follow(&self, org: &Org) {
+        let mut company = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *company = Arc::new(company.with_seats(org));
     }
 }

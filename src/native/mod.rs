@@ -16,8 +16,10 @@
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
+pub mod active;
 mod company;
 pub mod connector;
+mod discovery;
 mod pages;
 pub mod reader;
 mod request;
@@ -37,6 +39,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use company::Current;
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
 use reader::RowReader;
@@ -49,6 +52,7 @@ use crate::config::model::Config;
 use crate::engine::first_party::{Asked, FirstParty, Ran, World};
 use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, ServerName};
+use crate::org::Org;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::Listing;
@@ -66,7 +70,7 @@ struct From {
 #[derive(Debug)]
 pub struct Native {
     store: Store,
-    company: Arc<Company>,
+    company: Current,
     shared: Arc<Shared>,
     trail: Trail,
 }
@@ -75,12 +79,14 @@ impl Native {
     /// The tools that the configuration opens, over what is kept.
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
         let trail = Trail::new(store.folder(), store.changed().clone());
-        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default(), trail })
+        let (company, shared) = (Current::new(Company::of(config)), Arc::new(Shared::of(config)));
+        Arc::new(Self { store, company, shared, trail })
     }
 
     /// Whether there is anything for operators: tracker or pages.
     pub fn has_surfaces(&self) -> bool {
-        self.company.halves.tracker || self.company.halves.pages
+        let halves = self.company().halves;
+        halves.tracker || halves.pages
     }
 
     /// What lives only while the program runs.
@@ -88,9 +94,9 @@ impl Native {
         &self.shared
     }
 
-    /// The company.
-    pub fn company(&self) -> &Arc<Company> {
-        &self.company
+    /// The company as it stands.
+    pub fn company(&self) -> Arc<Company> {
+        self.company.get()
     }
 
     /// What a screen reads the company's rows with.
@@ -105,7 +111,7 @@ impl Native {
 
     /// Whether the configuration opens this part.
     pub fn is_open(&self, part: Part) -> bool {
-        self.company.is_open(part)
+        self.company().is_open(part)
     }
 
     /// One call, checked and run.
@@ -115,7 +121,8 @@ impl Native {
         if !self.is_open(tool.part) {
             return Err(closed(tool.part));
         }
-        let actor = Actor::of(&caller, &self.company)
+        let company = self.company();
+        let actor = Actor::of(&caller, &company)
             .ok_or_else(|| Refusal::forbidden("this operator is not in the configuration any more"))?;
         // The surfaces do not offer it; this holds whatever they do.
         match tool.audience {
@@ -131,7 +138,7 @@ impl Native {
         }
         let arguments = read_arguments(arguments)?;
         tool.check(&arguments)?;
-        let request = Request { actor, arguments, company: self.company.clone(), at: Timestamp::now() };
+        let request = Request { actor, arguments, company, at: Timestamp::now() };
         match tool.handler {
             Handler::Read(handler) => self.store.read(move |store| handler(store, &request)).await,
             Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
@@ -160,6 +167,10 @@ impl FirstParty for Native {
             source(ConnectionName::operators(), for_operators),
             source(ConnectionName::agents(), for_seats),
         ]
+    }
+
+    fn follow(&self, org: &Org) {
+        self.company.follow(org);
     }
 
     fn call(self: Arc<Self>, asked: Asked) -> Ran {
@@ -193,6 +204,8 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, Refusal> {
 /// What a tool answered as the result of an MCP call.
 fn result(outcome: Outcome) -> Box<RawValue> {
     let result = match outcome {
+        // Text for reading, which says nothing that a program would look up.
+        Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}], "isError": false}),
         Ok(value) => json!({
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,
         }),

@@ -67,6 +67,8 @@ pub enum Class {
     Conflict,
     /// The store or the setting does not allow it now.
     Unavailable,
+    /// What it needs is not running.
+    NotRunning,
 }
 
 impl Class {
@@ -79,6 +81,7 @@ impl Class {
             Self::StaleVersion => "stale_version",
             Self::Conflict => "conflict",
             Self::Unavailable => "unavailable",
+            Self::NotRunning => "not_running",
         }
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 pub use audit::{FILE, Outcome as Recorded, Trail};
 use table::Scoped;
 
-use super::company::{Badge, Company};
+use super::company::{Badge, Current};
 use super::request::{Actor, Class, Refusal, Request};
 use super::tool::Handler;
 use crate::clock::Timestamp;
@@ -35,7 +35,7 @@ pub const UNCONFIRMED: &str = "confirm: true required for destructive operations
 #[derive(Debug)]
 pub struct Connector {
     store: Store,
-    company: Arc<Company>,
+    company: Current,
     trail: Trail,
     strangers: Mutex<Strangers>,
 }
@@ -97,7 +97,7 @@ impl From<Refusal> for Denial {
             Class::Invalid | Class::StaleVersion | Class::Conflict => {
                 Self::error(400, "invalid_arguments", refusal.message)
             }
-            Class::Unavailable => Self::error(503, "unavailable", refusal.message),
+            Class::Unavailable | Class::NotRunning => Self::error(503, "unavailable", refusal.message),
         }
     }
 }
@@ -119,7 +119,7 @@ const UNRECORDED: &str = "unrecorded";
 
 impl Connector {
     /// The connector over the same store as the tracker.
-    pub fn new(store: Store, company: Arc<Company>, trail: Trail) -> Self {
+    pub(super) fn new(store: Store, company: Current, trail: Trail) -> Self {
         Self { store, company, trail, strangers: Mutex::default() }
     }
 
@@ -177,11 +177,11 @@ impl Connector {
             let message = format!("engine.approvals.connector: {} closes the connector here", policy.as_str());
             return Err(Denial::denied(403, "policy", message));
         }
-        if !self.company.halves.tracker {
+        if !self.company.get().halves.tracker {
             return Err(Denial::error(503, "unavailable", "the tracker is closed by engine.native.tracker: false"));
         }
         scoped.tool.check(&arguments)?;
-        Ok(Request { actor: Actor::operator(badge), arguments, company: self.company.clone(), at: Timestamp::now() })
+        Ok(Request { actor: Actor::operator(badge), arguments, company: self.company.get(), at: Timestamp::now() })
     }
 
     async fn run(&self, scoped: &'static Scoped, badge: &Arc<Badge>, request: Request) -> Result<Value, Denial> {
