@@ -1,7 +1,8 @@
 //! Lines to paste for connecting an agent to a seat, for the screen's `:connect` and the shell's `--help-agents`. Pure.
 //!
-//! No line holds a token: `connect` finds it by itself, and over HTTP it is read from the environment where the line
-//! runs, so that it stands in no file, no address and no process list.
+//! No line holds a seat's token: `connect` finds it by itself, and over HTTP it is read from the environment where the
+//! line runs, so that it stands in no file, no address and no process list. A worker's token exists nowhere else, so the
+//! line that sets the variable holds it, once the person asked to see it.
 
 use std::fmt::Write as _;
 
@@ -103,6 +104,27 @@ fn over_stdio(program: &[String], seat: &str) -> Vec<HowTo> {
     ]
 }
 
+/// For a worker that comes in at `url`: the usual programs that run a line. `token`: once it may stand there.
+pub fn for_worker(url: &str, worker: &str, token: Option<&str>) -> Vec<HowTo> {
+    let token = token.unwrap_or("…");
+    let name = format!("crewlet-{worker}");
+    let mut all = vec![how("The token, for what follows", "run", format!("export {VARIABLE}='{token}'"))];
+    all.extend(by_url(&name, url));
+    all
+}
+
+/// The programs that take a line: each reads the token from the variable when it connects.
+fn by_url(name: &str, url: &str) -> [HowTo; 3] {
+    // In quotes that keep the variable's name: each client fills it in when it connects.
+    let claude = format!("--header 'Authorization: Bearer ${{{VARIABLE}}}'");
+    let gemini = format!("-H 'Authorization: Bearer ${VARIABLE}'");
+    [
+        how("Claude Code over HTTP", "run", format!("claude mcp add --transport http {name} {url} {claude}")),
+        how("Codex over HTTP", "run", format!("codex mcp add {name} --url {url} --bearer-token-env-var {VARIABLE}")),
+        how("Gemini CLI over HTTP", "run", format!("gemini mcp add -t http {gemini} {name} {url}")),
+    ]
+}
+
 fn over_http(program: &[String], address: &str, seat: &str) -> Vec<HowTo> {
     let url = format!("http://{address}/seats/{seat}/mcp");
     let json = |kind: &str, variable: &str| {
@@ -112,16 +134,14 @@ fn over_http(program: &[String], address: &str, seat: &str) -> Vec<HowTo> {
     let code = json(r#""type": "http", "#, "${input:crewlet}");
     let asked = r#"[{"type": "promptString", "id": "crewlet", "description": "The seat's token", "password": true}]"#;
     let show = shell(program.iter().map(String::as_str).chain(["token", "show", seat]));
-    // In quotes that keep the variable's name: each client fills it in when it connects.
-    let claude = format!("--header 'Authorization: Bearer ${{{VARIABLE}}}'");
-    let gemini = format!("-H 'Authorization: Bearer ${VARIABLE}'");
+    let [claude, codex, gemini] = by_url("crewlet", &url);
     // By standard input the token is in no process list; `printf` is the shell's own.
     let header = format!("printf 'Authorization: Bearer %s' \"${VARIABLE}\"");
     vec![
         how("The token, for what follows", "run", format!("export {VARIABLE}=\"$({show})\"")),
-        how("Claude Code over HTTP", "run", format!("claude mcp add --transport http crewlet {url} {claude}")),
-        how("Codex over HTTP", "run", format!("codex mcp add crewlet --url {url} --bearer-token-env-var {VARIABLE}")),
-        how("Gemini CLI over HTTP", "run", format!("gemini mcp add -t http {gemini} crewlet {url}")),
+        claude,
+        codex,
+        gemini,
         how(
             "VS Code over HTTP",
             ".vscode/mcp.json",

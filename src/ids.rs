@@ -70,6 +70,10 @@ name_type! {
     SeatHandle
 }
 name_type! {
+    /// A worker, a sub-agent under a seat; unique across runs.
+    WorkerId
+}
+name_type! {
     /// One invocation of a tool, received to finished; unique across runs.
     CallId
 }
@@ -116,30 +120,51 @@ impl SeatHandle {
 
     /// False where this stands for somebody who has no seat.
     pub fn is_seat(&self) -> bool {
-        !self.0.contains(':')
+        !self.0.contains([':', '/'])
     }
 
     /// The operator's id, where this stands for one.
     pub fn operator(&self) -> Option<&str> {
         self.0.strip_prefix("operator:")
     }
+
+    /// What a worker stands under where callers are kept apart, in sessions, parked calls and lists: `ada/w7f3a…`. Only
+    /// there: grants, rules and stops go by its seat. Handles of seats hold no slash.
+    pub fn of_worker(seat: &Self, worker: &WorkerId) -> Self {
+        Self(format!("{seat}/{worker}").into())
+    }
+
+    /// The seat and the worker of it, where this stands for one.
+    pub fn worker(&self) -> Option<(Self, WorkerId)> {
+        let (seat, worker) = self.0.rsplit_once('/').filter(|(seat, _)| !seat.contains(':'))?;
+        Some((Self(seat.into()), WorkerId(worker.into())))
+    }
 }
 
 impl CallId {
     /// A fresh identifier: `c` and ten characters of Crockford's base 32, 50 random bits.
     pub fn fresh() -> Self {
-        Self(random('c').into())
+        Self(random('c', 10))
     }
 }
 
 impl TurnId {
     /// A fresh identifier: the same after a `t`.
     pub fn fresh() -> Self {
-        Self(random('t').into())
+        Self(random('t', 10))
     }
 }
 
-fn random(first: char) -> String {
+impl WorkerId {
+    /// A fresh identifier: `w` and eight characters of Crockford's base 32, 40 random bits. Nobody gets in by it
+    /// alone.
+    pub fn fresh() -> Self {
+        Self(random('w', 8))
+    }
+}
+
+/// `first` and so many characters of Crockford's base 32, at most 12.
+fn random(first: char, characters: usize) -> Arc<str> {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bits = [0_u8; 8];
     // Without the system's generator the clock still tells those of one run apart.
@@ -147,14 +172,14 @@ fn random(first: char) -> String {
         bits = crate::clock::Timestamp::now().millis().to_le_bytes();
     }
     let mut bits = u64::from_le_bytes(bits);
-    let mut text = String::with_capacity(11);
+    let mut text = String::with_capacity(13);
     text.push(first);
-    for _ in 0..10 {
+    for _ in 0..characters {
         let at = usize::try_from(bits & 31).unwrap_or(0);
         text.push(char::from(ALPHABET.get(at).copied().unwrap_or(b'0')));
         bits >>= 5;
     }
-    text
+    text.into()
 }
 
 /// A remembered decision; counts up within one run.

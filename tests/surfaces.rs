@@ -36,6 +36,8 @@ mod own;
 mod program;
 #[path = "surfaces/progress.rs"]
 mod progress;
+#[path = "surfaces/questions.rs"]
+mod questions;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]
@@ -45,3 +47,7 @@ mod scripted;
 mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;
+#[path = "surfaces/turns.rs"]
+mod turns;
+#[path = "surfaces/workers.rs"]
+mod workers;

@@ -6,6 +6,7 @@ mod check;
 mod connect;
 mod db;
 mod prompt;
+mod skill;
 mod token;
 mod tools;
 
@@ -129,6 +130,11 @@ enum Command {
         #[command(subcommand)]
         command: AuditCommand,
     },
+    /// A seat's skills, also while the dashboard runs
+    Skill {
+        #[command(subcommand)]
+        command: SkillCommand,
+    },
     /// The file of the company's own tracker and pages
     Db {
         #[command(subcommand)]
@@ -166,6 +172,48 @@ enum TokenCommand {
     Rotate {
         /// The seat's handle
         seat: String,
+    },
+}
+
+/// What can be done with skills.
+#[derive(Subcommand, Debug)]
+enum SkillCommand {
+    /// Name a seat's skills
+    List {
+        /// The seat's handle
+        seat: String,
+    },
+    /// Print one
+    Show {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+    },
+    /// Give a seat a skill
+    Add {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// Its text, or - for standard input
+        file: PathBuf,
+        /// What it is for, in one line
+        #[arg(long, value_name = "TEXT")]
+        about: Option<String>,
+        /// Take the place of the skill of this name; its text is kept as a version
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Say whether one can be used: active, stale (with a warning) or archived (no more)
+    Mark {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// active, stale or archived
+        #[arg(value_parser = skill::state)]
+        state: crate::store::memory::SkillState,
     },
 }
 
@@ -250,6 +298,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Some(Command::Connect { seat, help_agents: true }) => connect::help(&global, &seat),
         Some(Command::Token { command }) => token::run(&global, &command),
         Some(Command::Audit { command }) => audit_command(&global, &command),
+        Some(Command::Skill { command }) => skill::run(&global, &command),
         Some(Command::Db { command: DbCommand::Backup { file } }) => db::backup(&global, &file),
         Some(Command::Schema) => {
             print_json(&crate::config::schema());

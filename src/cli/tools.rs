@@ -12,6 +12,7 @@ use crate::engine::status::ConnectionStatus;
 use crate::ids::SeatHandle;
 use crate::run::{self, OneShot};
 use crate::text;
+use crate::tool::worker::may_hold;
 use crate::tool::{Entry, HintName, Rejected};
 
 /// Starts the servers, waits until each is up or has failed once, and prints what they offer.
@@ -73,6 +74,7 @@ fn entry_json(entry: &Entry, approvals: &ApprovalSettings, seat: Option<&SeatHan
     let seat = seat.or(entry.seat.as_ref());
     let answer = policy(approvals, entry, seat);
     let by = answer.by.strip_prefix("class ").map_or(&*answer.by, |_| &answer.by);
+    let worker = may_hold(entry).err().map_or(entry.worker.reason, |barred| barred.why());
     let mut row = json!({
         "name": &*entry.name,
         "server": entry.server,
@@ -85,7 +87,7 @@ fn entry_json(entry: &Entry, approvals: &ApprovalSettings, seat: Option<&SeatHan
         "annotations": annotations,
         "sources": sources,
         "flags": entry.flags.iter().map(|flag| flag.as_str()).collect::<Vec<_>>(),
-        "worker": {"allowed": !entry.worker.writes, "reason": entry.worker.reason},
+        "worker": {"allowed": may_hold(entry).is_ok(), "reason": worker},
         "delivery": {"counts": entry.delivery.surface.is_some(), "surface": entry.delivery.surface},
         "decision": {"policy": answer.decision.as_str(), "by": by},
         "fingerprint": entry.fingerprint.to_string(),

@@ -196,6 +196,21 @@ static ENGINE: Section = Section {
         Key::optional("approvals", Shape::Section(&APPROVALS), "When a person is asked."),
         Key::optional("native", Shape::Section(&NATIVE), "The company's own tracker and pages."),
         Key::optional("autopilots", List(&Shape::Section(&AUTOPILOT)), "Prompts that can be put into a seat's inbox."),
+        Key::optional(
+            "embeddings",
+            Shape::Section(&EMBEDDINGS),
+            "A service that finds what seats remember also by meaning; without it, by words.",
+        ),
+    ],
+};
+
+static EMBEDDINGS: Section = Section {
+    title: "embeddings",
+    also: Also::Nothing,
+    keys: &[
+        Key::required("url", Template, "Its address; texts are posted to `{url}/embeddings`."),
+        Key::required("model", Name, "The model that it uses."),
+        Key::optional("key", Shape::Value, "Its bearer token: a reference such as `${VAR}`."),
     ],
 };
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use super::expand::Template;
 pub use super::settings::{
-    ApprovalRule, ApprovalSettings, Autopilot, Discovery, EngineSettings, Native, OpenCards, Operator, Permission,
-    PlacedDecision, PolicyDecision, Scope, TuiSettings,
+    ApprovalRule, ApprovalSettings, Autopilot, Discovery, Embeddings, EngineSettings, Native, OpenCards, Operator,
+    Permission, PlacedDecision, PolicyDecision, Scope, TuiSettings,
 };
 use crate::ids::ServerName;
 use crate::org::Org;

@@ -25,6 +25,8 @@ pub struct EngineSettings {
     pub native: Native,
     /// Prompts that the connector can put into a seat's inbox.
     pub autopilots: Vec<Autopilot>,
+    /// A service that makes vectors of texts.
+    pub embeddings: Option<Embeddings>,
 }
 
 impl Default for EngineSettings {
@@ -37,8 +39,20 @@ impl Default for EngineSettings {
             turn_tools: true,
             native: Native::default(),
             autopilots: Vec::new(),
+            embeddings: None,
         }
     }
+}
+
+/// `engine.embeddings`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Embeddings {
+    /// The service's address, by reference.
+    pub url: Template,
+    /// The model.
+    pub model: Arc<str>,
+    /// Its bearer token, by reference.
+    pub key: Option<Template>,
 }
 
 /// `engine.native`.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::ids::{ApprovalId, CallId, ConnectionName, FormId, GrantId, SeatHandle};
+use crate::ids::{ApprovalId, CallId, ConnectionName, FormId, GrantId, SeatHandle, WorkerId};
 use crate::tool::elicit::Entered;
 use crate::tool::{Arguments, Digest, Fingerprint};
 
@@ -29,6 +29,10 @@ pub enum Command {
     StopSeat(SeatHandle),
     /// Let a stopped seat call again.
     ReleaseSeat(SeatHandle),
+    /// Make a worker, a sub-agent under a seat. Its token is then asked for by [`super::workers::Workers::claim`].
+    MintWorker(WorkerOrder),
+    /// End a worker.
+    EndWorker(WorkerId),
     /// A call by the person at the screen. It passes the gate like everybody's.
     Call {
         /// Chosen by the screen, so that it can follow the call.
@@ -44,6 +48,21 @@ pub enum Command {
     Export(Export),
     /// End in order.
     Shutdown,
+}
+
+/// What the person wants of a new worker.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkerOrder {
+    /// Chosen by the screen, so that it can follow the worker.
+    pub worker: WorkerId,
+    /// The seat that it works under.
+    pub seat: SeatHandle,
+    /// What it is for; may be empty.
+    pub task: String,
+    /// The tools that it should get, by catalogue name, exposed name or `connection/raw_name`.
+    pub tools: Vec<Arc<str>>,
+    /// How long it has.
+    pub minutes: u16,
 }
 
 /// A question as it was on the screen.

@@ -12,7 +12,9 @@ use super::command::Command;
 pub use super::connection::progress::Progress;
 use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
+use super::workers::Workers;
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
+use crate::engine::call::running::Running;
 use crate::ids::CallId;
 use crate::org::Org;
 use crate::tool::output::CallOutput;
@@ -96,7 +98,7 @@ pub struct CallReport {
     pub note: Option<Arc<str>>,
 }
 
-/// A call on its way to the core.
+/// A call that is handed in.
 #[derive(Debug)]
 pub(super) struct Submitted {
     pub(super) request: CallRequest,
@@ -115,6 +117,8 @@ pub enum SurfaceNews {
     NotListening(Arc<str>),
     /// The agents that use the surfaces now, oldest first.
     Sessions(Vec<Arc<SessionView>>),
+    /// Workers came or went.
+    Workers,
     /// A request was turned away at the door: why, for the audit.
     TurnedAway(&'static str),
     /// Something a person should be told.
@@ -125,7 +129,7 @@ pub enum SurfaceNews {
 #[derive(Clone, Debug)]
 pub struct Handle {
     pub(super) commands: mpsc::Sender<Command>,
-    pub(super) calls: mpsc::Sender<Submitted>,
+    pub(super) running: Running,
     pub(super) surface: mpsc::Sender<SurfaceNews>,
     pub(super) reloads: mpsc::Sender<Reload>,
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
@@ -133,6 +137,7 @@ pub struct Handle {
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
     pub(super) org: watch::Receiver<Arc<Org>>,
     pub(super) library: Library,
+    pub(super) workers: Workers,
 }
 
 impl Handle {
@@ -171,7 +176,7 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before the call did.
     pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
-        let report = self.start_call(request, Hold::default()).await?;
+        let report = self.start_call(request, Hold::default())?;
         report.await.map_err(|_| SendError::Ended)
     }
 
@@ -180,14 +185,10 @@ impl Handle {
     ///
     /// # Errors
     /// When the engine has ended.
-    pub async fn start_call(
-        &self,
-        request: CallRequest,
-        hold: Hold,
-    ) -> Result<oneshot::Receiver<CallReport>, SendError> {
+    pub fn start_call(&self, request: CallRequest, hold: Hold) -> Result<oneshot::Receiver<CallReport>, SendError> {
         let (reply, report) = oneshot::channel();
         let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
-        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
         Ok(report)
     }
 
@@ -198,7 +199,7 @@ impl Handle {
     pub async fn refuse(&self, request: CallRequest, reason: Arc<str>) -> Result<CallReport, SendError> {
         let (reply, report) = oneshot::channel();
         let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply), refused: Some(reason) };
-        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
         report.await.map_err(|_| SendError::Ended)
     }
 
@@ -215,6 +216,11 @@ impl Handle {
     /// What servers offer to be read.
     pub fn library(&self) -> &Library {
         &self.library
+    }
+
+    /// The workers under seats.
+    pub fn workers(&self) -> &Workers {
+        &self.workers
     }
 
     /// The approval settings as calls see them.

@@ -21,6 +21,7 @@ pub mod snapshot;
 pub mod start;
 pub mod state_dir;
 pub mod status;
+pub mod workers;
 
 /// What servers answer is cleaned on a thread of its own from this size on, in bytes.
 const LARGE: usize = 128 << 10;

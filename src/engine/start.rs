@@ -10,11 +10,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::audit::Audit;
+use super::call::running::Running;
 use super::call::{CallEvent, Pipeline};
 use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Connector, NamedEvent};
 use super::core::doors::Doors;
+use super::core::questions::Questions;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
 use super::first_party::{FirstParty, Own};
@@ -23,12 +25,13 @@ use super::gate::Attendance;
 use super::gate::desk::Desk;
 use super::gate::grants::Grants;
 use super::gate::pins::Pins;
-use super::handle::{Handle, Reload, Submitted, SurfaceNews};
+use super::handle::{Handle, Reload, SurfaceNews};
 pub use super::launch::{Eras, ErasChanged, Only};
 use super::launch::{Launcher, Plan};
 use super::library::{Library, PromptNames};
 use super::servers::Server;
 use super::snapshot::{LogLevel, LogRecord};
+use super::workers::Workers;
 use crate::config::expand::Environment;
 use crate::config::model::Config;
 use crate::ids::ServerName;
@@ -36,7 +39,6 @@ use crate::secret::Redactor;
 use crate::tool::names::Names;
 
 const COMMANDS: usize = 64;
-const CALLS: usize = 256;
 const EVENTS: usize = 1024;
 const SURFACE: usize = 64;
 const RELOADS: usize = 4;
@@ -90,6 +92,8 @@ pub struct Kept {
     pub tools: Option<Arc<dyn FirstParty>>,
     /// What prompts are called.
     pub prompts: PromptNames,
+    /// Workers under seats, as the program's own tools and the surfaces know them.
+    pub workers: Workers,
 }
 
 /// Starts the engine. It ends after [`super::command::Command::Shutdown`], or when every handle is gone; the task
@@ -100,6 +104,7 @@ pub fn start(config: &Config, options: Options) -> (Handle, JoinHandle<()>) {
 }
 
 /// Everything that [`start`] sets going: supervisors started, the core not yet.
+#[allow(clippy::too_many_lines, reason = "one value with all of its parts")]
 pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) {
     let shutdown = CancellationToken::new();
     let (forms, asking) = inbox(options.attendance);
@@ -120,7 +125,9 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         person: options.person,
         forms,
     };
-    let handle = senders.handle(&outlets, Library::new(&pipeline, std::mem::take(&mut options.kept.prompts)));
+    let running = Running::new(pipeline.clone());
+    let library = Library::new(&pipeline, std::mem::take(&mut options.kept.prompts));
+    let handle = senders.handle(&outlets, (&running, library), &options.kept);
     let mut core = Core {
         snapshot,
         config: Arc::new(config.clone()),
@@ -132,6 +139,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
             pipeline,
             launcher,
             own: options.kept.tools.map(Own::new),
+            workers: options.kept.workers,
             names_changed: options.names_changed,
             pins_changed: options.pins_changed,
             eras_changed: options.kept.eras_changed,
@@ -149,9 +157,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         pins: options.pins,
         unsaved_pins: false,
         calls: Calls::default(),
-        running: JoinSet::new(),
-        cancels: HashMap::new(),
-        tasks: HashMap::new(),
+        running,
         doors: Doors::default(),
         warned: HashSet::new(),
         lacking: HashSet::new(),
@@ -167,7 +173,6 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
 /// The other ends of the core's inlets.
 struct Senders {
     commands: mpsc::Sender<Command>,
-    calls: mpsc::Sender<Submitted>,
     surface: mpsc::Sender<SurfaceNews>,
     call_events: mpsc::Sender<CallEvent>,
     connections: mpsc::Sender<NamedEvent>,
@@ -197,10 +202,10 @@ fn launcher(options: &Options, (events, forms): Ways, shutdown: &CancellationTok
 }
 
 impl Senders {
-    fn handle(&self, outlets: &Outlets, library: Library) -> Handle {
+    fn handle(&self, outlets: &Outlets, (running, library): (&Running, Library), kept: &Kept) -> Handle {
         Handle {
             commands: self.commands.clone(),
-            calls: self.calls.clone(),
+            running: running.clone(),
             surface: self.surface.clone(),
             reloads: self.reloads.clone(),
             snapshots: outlets.snapshots.subscribe(),
@@ -208,6 +213,7 @@ impl Senders {
             settings: outlets.settings.subscribe(),
             org: outlets.org.subscribe(),
             library,
+            workers: kept.workers.clone(),
         }
     }
 }
@@ -216,14 +222,12 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
     // What is left behind is a feed that has ended.
     let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
-    let (calls_in, calls) = mpsc::channel(CALLS);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
     let inlets = Inlets {
         commands,
-        calls,
         surface,
         call_events,
         connections,
@@ -231,10 +235,10 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
         reloads,
         log,
         audit: options.audit.health(),
+        questions: Questions::of(options.kept.tools.as_ref()),
     };
     let senders = Senders {
         commands: commands_in,
-        calls: calls_in,
         surface: surface_in,
         call_events: call_events_in,
         connections: connections_in,

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::tool::Part;
 use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
+use crate::org::directory::Directory;
 use crate::org::{Org, SeatKind};
 
 /// The project that the connector's issues land in when nothing says another.
@@ -25,6 +26,8 @@ pub struct Company {
     badges: Vec<Arc<Badge>>,
     /// Prompts that can be put into an inbox.
     pub autopilots: Vec<Autopilot>,
+    /// Who is who.
+    pub directory: Arc<Directory>,
 }
 
 /// An operator without its token.
@@ -66,12 +69,13 @@ impl Company {
             seats: seats(&config.org),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
+            directory: Arc::new(Directory::of(&config.org)),
         }
     }
 
     /// The same company with other seats.
     fn with_seats(&self, org: &Org) -> Self {
-        Self { seats: seats(org), ..self.clone() }
+        Self { seats: seats(org), directory: Arc::new(Directory::of(org)), ..self.clone() }
     }
 
     /// Whether this part is open.
@@ -92,6 +96,11 @@ impl Company {
             SeatKind::Agent => "agent",
             SeatKind::Human => "user",
         })
+    }
+
+    /// The seats that agents drive.
+    pub fn agents(&self) -> impl Iterator<Item = &SeatHandle> {
+        self.seats.iter().filter(|(_, kind)| *kind == SeatKind::Agent).map(|(seat, _)| seat)
     }
 
     /// The operator of this id.

@@ -12,15 +12,18 @@
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
-//! | `work`, `pages`, `connector::issues` | what the tools do |
+//! | `work`, `pages`, `questions`, `turns`, `memory`, `discovery`, `delegate`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
 pub mod active;
 mod company;
 pub mod connector;
+mod delegate;
 mod discovery;
+pub(crate) mod memory;
 mod pages;
+pub mod questions;
 pub mod reader;
 mod request;
 mod shared;
@@ -29,6 +32,7 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+mod turns;
 mod words;
 mod work;
 
@@ -37,11 +41,13 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use company::Current;
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
+pub use memory::{Embedder, Memory};
 use reader::RowReader;
 pub use request::{Actor, Class, Outcome, Refusal, Request};
 pub use shared::Shared;
@@ -50,7 +56,7 @@ use tool::{Ask, Audience, Handler, Part, Tool};
 use crate::clock::Timestamp;
 use crate::config::model::Config;
 use crate::engine::first_party::{Asked, FirstParty, Ran, World};
-use crate::engine::snapshot::Caller;
+use crate::engine::snapshot::{Board, Caller};
 use crate::ids::{ConnectionName, ServerName};
 use crate::org::Org;
 use crate::secret::Redactor;
@@ -72,6 +78,7 @@ pub struct Native {
     store: Store,
     company: Current,
     shared: Arc<Shared>,
+    memory: Arc<Memory>,
     trail: Trail,
 }
 
@@ -80,7 +87,8 @@ impl Native {
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
         let trail = Trail::new(store.folder(), store.changed().clone());
         let (company, shared) = (Current::new(Company::of(config)), Arc::new(Shared::of(config)));
-        Arc::new(Self { store, company, shared, trail })
+        let memory = Arc::new(Memory::new(store.clone(), company.clone(), shared.turns.clone()));
+        Arc::new(Self { store, company, shared, memory, trail })
     }
 
     /// Whether there is anything for operators: tracker or pages.
@@ -94,9 +102,26 @@ impl Native {
         &self.shared
     }
 
+    /// What seats remember.
+    pub const fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
     /// The company as it stands.
     pub fn company(&self) -> Arc<Company> {
         self.company.get()
+    }
+
+    /// What is kept.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Puts on the screen what stood in the inboxes when the program ended.
+    pub async fn load_questions(&self) {
+        if let Err(error) = self.shared.questions.load(&self.store).await {
+            tracing::warn!(%error, "questions_not_loaded");
+        }
     }
 
     /// What a screen reads the company's rows with.
@@ -106,7 +131,7 @@ impl Native {
 
     /// The scoped connector over the same rows, with its trail beside them.
     pub fn connector(&self) -> Connector {
-        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone())
+        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone()).telling(&self.shared.questions)
     }
 
     /// Whether the configuration opens this part.
@@ -136,12 +161,19 @@ impl Native {
             }
             _ => {}
         }
-        let arguments = read_arguments(arguments)?;
+        let mut arguments = read_arguments(arguments)?;
+        tool.rename(&mut arguments);
         tool.check(&arguments)?;
         let request = Request { actor, arguments, company, at: Timestamp::now() };
         match tool.handler {
             Handler::Read(handler) => self.store.read(move |store| handler(store, &request)).await,
-            Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
+            Handler::Write(handler) => {
+                let outcome = self.store.write(move |store| handler(store, &request)).await;
+                if outcome.is_ok() && questions::touches_prompts(name) {
+                    self.shared.questions.follow_prompts(&self.store).await;
+                }
+                outcome
+            }
             Handler::Run(handler) => handler(Ask { native: self, request, caller, world, cancel }).await,
         }
     }
@@ -161,6 +193,8 @@ impl FirstParty for Native {
     fn sources(&self) -> Vec<Source> {
         let for_all = |tool: &Tool| tool.audience == Audience::Everybody && self.is_open(tool.part);
         let for_seats = |tool: &Tool| tool.audience == Audience::Seats && self.is_open(tool.part);
+        let own: Vec<&str> = table::all().filter(|tool| for_seats(tool)).map(|tool| tool.name).collect();
+        tracing::info!(count = own.len(), tools = own.join(" "), "builtin_tools_registered");
         let for_operators = |tool: &Tool| self.has_surfaces() && tool.audience != Audience::Seats && !for_all(tool);
         vec![
             source(ConnectionName::shared(&ServerName::ours()), for_all),
@@ -171,6 +205,10 @@ impl FirstParty for Native {
 
     fn follow(&self, org: &Org) {
         self.company.follow(org);
+    }
+
+    fn questions(&self) -> Option<watch::Receiver<Board>> {
+        Some(self.shared.questions.board())
     }
 
     fn call(self: Arc<Self>, asked: Asked) -> Ran {
@@ -204,7 +242,7 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, Refusal> {
 /// What a tool answered as the result of an MCP call.
 fn result(outcome: Outcome) -> Box<RawValue> {
     let result = match outcome {
-        // Text for reading, which says nothing that a program would look up.
+        // A text is what it says; there is no structure that could be told beside it.
         Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}], "isError": false}),
         Ok(value) => json!({
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,

@@ -3,6 +3,7 @@
 //! Reading is no call: it passes no gate and is in no audit, so it only gives out what the person at the screen may
 //! read anyway. Jobs get a [`ReadStore`] and cannot change anything. Each family of questions has a file of its own here.
 
+mod memory;
 mod pages;
 #[cfg(test)]
 mod tests;
@@ -49,6 +50,7 @@ impl RowReader {
             Ask::Pages(_) | Ask::Page(..) => Part::Pages,
             // What was invoked stays to be read, also where nothing can be invoked any more.
             Ask::Trail => return Ok(()),
+            Ask::Memory(_) => Part::Own,
         };
         if self.native.is_open(part) { Ok(()) } else { Err(super::closed(part)) }
     }
@@ -56,7 +58,7 @@ impl RowReader {
     async fn find(&self, ask: Ask) -> Result<Found, Refusal> {
         self.open(&ask)?;
         let say = Say(self.redactor.clone());
-        let trail = self.native.trail.clone();
+        let (trail, company) = (self.native.trail.clone(), self.native.company());
         if ask == Ask::Trail {
             let read = tokio::task::spawn_blocking(move || say.trail(&trail)).await;
             return read.unwrap_or(Err(StoreError::Fault.into()));
@@ -67,6 +69,7 @@ impl RowReader {
                 Ask::Item(name) => Found::Item(say.item(store, name)?.map(Box::new)),
                 Ask::Pages(wanted) => Found::Pages(say.pages(store, wanted)?),
                 Ask::Page(id, version) => Found::Page(say.page(store, (id, *version))?.map(Box::new)),
+                Ask::Memory(wanted) => Found::Memory(say.memory(store, wanted, &company)?),
                 Ask::Trail => say.trail(&trail)?,
             })
         };

@@ -39,7 +39,7 @@ pub struct Actor {
     pub is_operator: bool,
 }
 
-/// What a tool answers: a JSON object.
+/// What a tool answers: a JSON object, or a text.
 pub type Outcome = Result<Value, Refusal>;
 
 /// Why a tool did nothing.
@@ -69,6 +69,10 @@ pub enum Class {
     Unavailable,
     /// What it needs is not running.
     NotRunning,
+    /// No room is left in an inbox.
+    InboxFull,
+    /// Somebody was first.
+    AlreadyAnswered,
 }
 
 impl Class {
@@ -82,6 +86,8 @@ impl Class {
             Self::Conflict => "conflict",
             Self::Unavailable => "unavailable",
             Self::NotRunning => "not_running",
+            Self::InboxFull => "inbox_full",
+            Self::AlreadyAnswered => "already_answered",
         }
     }
 }
@@ -126,7 +132,8 @@ impl Actor {
         };
         Some(match caller {
             Caller::Console => all(Who::new("console", "person"), true),
-            Caller::Seat { seat, .. } => all(Who::new("seat", seat.as_str()), false),
+            // A worker has no name of its own to write under.
+            Caller::Seat { seat, .. } | Caller::Worker { seat, .. } => all(Who::new("seat", seat.as_str()), false),
             Caller::Operator { holder, .. } => Self::operator(company.badge(holder.operator()?)?),
         })
     }

@@ -109,6 +109,8 @@ pub struct Field {
     pub required: bool,
     /// What it means.
     pub about: &'static str,
+    /// Other names that are taken for it; no schema shows them.
+    pub also: &'static [&'static str],
 }
 
 /// What an argument may be. `null` counts as absent; where a change may clear a field, it says so.
@@ -118,6 +120,10 @@ pub enum Kind {
     Text(usize),
     /// A text that may be empty, of at most so many characters.
     Body(usize),
+    /// A text that is not blank, of any length.
+    Whole,
+    /// A value of these types of JSON; what it means is for the handler.
+    Loose(&'static [&'static str]),
     /// The same as `Text`; `null` clears it.
     Clearable(usize),
     /// A day, `2026-12-24`; `null` clears it.
@@ -185,6 +191,20 @@ impl Tool {
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 
+    /// Puts arguments that came under another name of a field under its own. What is there under both stays, and is
+    /// refused by [`Self::check`].
+    pub fn rename(&self, arguments: &mut Map<String, Value>) {
+        for field in self.fields {
+            for other in field.also {
+                if !arguments.contains_key(field.name)
+                    && let Some(value) = arguments.remove(*other)
+                {
+                    arguments.insert(field.name.to_owned(), value);
+                }
+            }
+        }
+    }
+
     /// Checks arguments against the fields.
     ///
     /// # Errors
@@ -213,18 +233,27 @@ impl Tool {
 impl Field {
     /// An argument that has to be there.
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: true, about }
+        Self { name, kind, required: true, about, also: &[] }
     }
 
     /// An argument that may be there.
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: false, about }
+        Self { name, kind, required: false, about, also: &[] }
+    }
+
+    /// The same, also under these names.
+    #[must_use]
+    pub const fn or(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
     }
 
     fn schema(&self) -> Value {
         let mut schema = match self.kind {
             Kind::Text(most) => json!({"type": "string", "minLength": 1, "maxLength": most}),
             Kind::Body(most) => json!({"type": "string", "maxLength": most}),
+            Kind::Whole => json!({"type": "string", "minLength": 1}),
+            Kind::Loose(types) => json!({"type": types}),
             Kind::Clearable(most) => json!({"type": ["string", "null"], "minLength": 1, "maxLength": most}),
             Kind::Day => json!({"type": ["string", "null"], "format": "date"}),
             Kind::OneOf(words) => json!({"type": "string", "enum": words}),
@@ -258,6 +287,11 @@ impl Field {
                 Some(blank) if blank.trim().is_empty() => wrong("is blank".to_owned()),
                 _ => text(most),
             },
+            Kind::Whole => match value.as_str() {
+                Some(blank) if blank.trim().is_empty() => wrong("is blank".to_owned()),
+                _ => text(usize::MAX),
+            },
+            Kind::Loose(_) => Ok(()),
             Kind::Day => match value.as_str().map(str::parse::<jiff::civil::Date>) {
                 Some(Ok(_)) if value.as_str().is_some_and(|text| text.len() == 10) => Ok(()),
                 _ => wrong("is not a day such as 2026-12-24".to_owned()),

@@ -3,11 +3,14 @@
 //! Filled by the configuration's lowering; the engine grants servers to seats by it. Nothing here resolves a
 //! reference or starts anything.
 
+pub mod directory;
 pub mod env;
 pub mod handle;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+
+use uuid::Uuid;
 
 use crate::config::expand::Template;
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
@@ -35,6 +38,12 @@ impl Org {
     pub fn agents(&self) -> impl Iterator<Item = &Seat> {
         self.seats.iter().filter(|seat| seat.kind == SeatKind::Agent)
     }
+}
+
+/// What a seat's memory is kept under: the same as long as company and handle are called the same. A UUID of version 5
+/// over `company:handle`, in the namespace of DNS names.
+pub fn agent_id(company: &str, handle: &SeatHandle) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_DNS, format!("{company}:{handle}").as_bytes()).to_string()
 }
 
 /// A position in the company.
@@ -165,4 +174,18 @@ pub enum SeatKind {
     Agent,
     /// A human.
     Human,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_id_is_that_of_its_company_and_handle() {
+        let id = |company: &str, handle: &str| agent_id(company, &handle.into());
+        // `uuid.uuid5(uuid.NAMESPACE_DNS, "Acme:release")` of Python.
+        assert_eq!(id("Acme", "release"), "fd105dd9-bc6a-59a9-acd7-0f459636be7e");
+        assert_ne!(id("Acme", "release"), id("Acme", "ops"));
+        assert_ne!(id("Acme", "release"), id("Acme 2", "release"));
+    }
 }

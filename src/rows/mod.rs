@@ -9,6 +9,7 @@
 //! one arm in `native::reader` with its reading in a file of its own there. The pane says what it wants in
 //! `Panes::wants` and gets the answer by `Panes::take`; it keeps what it shows until the next answer.
 
+pub mod memory;
 pub mod pages;
 pub mod trail;
 pub mod work;
@@ -34,6 +35,8 @@ pub enum Ask {
     Page(Arc<str>, Option<i64>),
     /// The last invocations of the scoped connector.
     Trail,
+    /// What a seat remembers.
+    Memory(memory::Wanted),
 }
 
 /// What was found.
@@ -47,6 +50,8 @@ pub enum Found {
     Pages(pages::Listed),
     /// To [`Ask::Page`]; `None`: there is none.
     Page(Option<Box<pages::Page>>),
+    /// To [`Ask::Memory`].
+    Memory(memory::Remembered),
     /// To [`Ask::Trail`], oldest first.
     Trail(Ring<Arc<trail::Record>>),
 }

@@ -2,6 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 use super::Document;
 use super::parts::Parts;
@@ -10,6 +14,10 @@ use crate::config::expand::ProcessEnvironment;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::state_dir::{RunInfo, StateDir};
 use crate::surface::{self, Surfaces};
+use crate::turns::Turns;
+
+/// How long the end waits for the last turns to be written down.
+const LAST_TURNS: Duration = Duration::from_secs(10);
 
 /// The address that was asked for: `--listen` before `engine.listen`; `None` when off.
 ///
@@ -32,6 +40,9 @@ pub(super) fn address(global: &Global, document: &Document) -> Result<Option<Soc
 pub(super) struct Opened {
     surfaces: Option<Surfaces>,
     state: StateDir,
+    turns: Arc<Turns>,
+    /// Writes down the turns that end.
+    writer: Option<JoinHandle<()>>,
 }
 
 /// Opens the surfaces where they are wanted. A listener that cannot be had is said on the screen and given back; the
@@ -43,6 +54,9 @@ pub(super) async fn open(
     parts: &Parts,
 ) -> (Opened, Option<String>) {
     let (mut surfaces, mut problem) = (None, None);
+    let turns = parts.native.shared().turns.clone();
+    let memory = parts.native.memory().clone();
+    let writer = turns.ends().take().map(|ended| tokio::spawn(async move { memory.write_down(ended).await }));
     if let Some(address) = wanted {
         let options = surface::Options {
             address,
@@ -67,7 +81,7 @@ pub(super) async fn open(
     if let Err(error) = parts.state.write_run(&RunInfo { pid: std::process::id(), address }) {
         tracing::warn!(file = "run.json", %error, "run_info_not_written");
     }
-    (Opened { surfaces, state: parts.state.clone() }, problem)
+    (Opened { surfaces, state: parts.state.clone(), turns, writer }, problem)
 }
 
 impl Opened {
@@ -81,6 +95,13 @@ impl Opened {
         self.state.clear_run();
         if let Some(surfaces) = self.surfaces {
             surfaces.end().await;
+        }
+        // After the sessions, whose turns have ended with them.
+        self.turns.close();
+        if let Some(writer) = self.writer
+            && timeout(LAST_TURNS, writer).await.is_err()
+        {
+            tracing::error!("turns_not_written_down");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod dashboard;
 mod document;
+mod embeddings;
 mod listener;
 mod one_shot;
 mod parts;

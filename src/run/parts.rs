@@ -141,6 +141,9 @@ impl Parts {
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
         let native = Native::open(document.config(), Store::new(state.path()));
+        let (embedder, problem) = super::embeddings::open(document.config(), &redactor);
+        first_notices.extend(problem.map(|problem| (LogLevel::Error, problem.into())));
+        native.memory().equip(redactor.clone(), embedder);
         Ok(Self { state, redactor, logging, audit, native, first_notices })
     }
 
@@ -184,6 +187,7 @@ impl Parts {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
             },
+            workers: self.native.shared().workers.clone(),
         };
         let options = Options {
             environment: Arc::new(ProcessEnvironment),

@@ -37,8 +37,24 @@ impl Known {
         for value in values {
             add_spellings(value.expose(), &mut spellings);
         }
+        self.of(spellings)
+    }
+
+    /// Without these values; `None` when none of them is known.
+    pub(super) fn without(&self, values: &[Secret]) -> Option<Self> {
+        let mut gone = BTreeSet::new();
+        for value in values {
+            add_spellings(value.expose(), &mut gone);
+        }
+        self.of(self.spellings.difference(&gone).cloned().collect())
+    }
+
+    fn of(&self, spellings: BTreeSet<String>) -> Option<Self> {
         if spellings.len() == self.spellings.len() {
             return None;
+        }
+        if spellings.is_empty() {
+            return Some(Self::default());
         }
         let search = AhoCorasick::new(&spellings).map_or(Search::Everything, Search::Values);
         Some(Self { spellings, search })

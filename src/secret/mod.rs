@@ -8,6 +8,7 @@
 mod known;
 mod shapes;
 mod spans;
+mod token;
 mod value;
 
 use std::borrow::Cow;
@@ -18,6 +19,7 @@ use serde_json::Value;
 
 use known::Known;
 use spans::Spans;
+pub use token::fresh_token;
 pub(crate) use value::edit_strings;
 
 const PASSWORD_MARKER: &str = "[REDACTED:password]";
@@ -70,6 +72,16 @@ impl Redactor {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(more) = known.with(&values) {
             *known = Arc::new(more);
+        }
+    }
+
+    /// These values are not looked for any more. Only for random ones of ours that open nothing any more: their shape is
+    /// still known, and what they are made of is part of no other value.
+    pub fn forget(&self, values: impl IntoIterator<Item = Secret>) {
+        let values: Vec<Secret> = values.into_iter().collect();
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(less) = known.without(&values) {
+            *known = Arc::new(less);
         }
     }
 

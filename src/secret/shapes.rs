@@ -8,13 +8,15 @@ use regex::{Regex, RegexSet};
 use super::spans::Spans;
 
 /// The shapes that a single expression describes.
-const SHAPES: [(&str, &str); 7] = [
+const SHAPES: [(&str, &str); 8] = [
     ("slack-token", r"xox[abeprs]-[A-Za-z0-9-]{20,}"),
     ("aws-key", r"AKIA[A-Z0-9]{16}"),
     ("github-token", r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,}"),
     ("gitlab-token", r"gl(?:pat|rt|soat|ptt)-[A-Za-z0-9_-]{20,}"),
     ("plane-token", r"plane_api_[A-Za-z0-9_-]{20,}"),
     ("plane-webhook-secret", r"plane_wh_[A-Za-z0-9_-]{20,}"),
+    // Our own, also those that count no more: see `super::token`.
+    ("crewlet-token", r"crewlet_[0-9a-f]{64}"),
     ("password", PASSWORD),
 ];
 

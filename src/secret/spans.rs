@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// Every kind that a marker can name.
-pub(super) const KINDS: [&str; 10] = [
+pub(super) const KINDS: [&str; 11] = [
     "secret",
     "api-key",
     "slack-token",
@@ -13,6 +13,7 @@ pub(super) const KINDS: [&str; 10] = [
     "gitlab-token",
     "plane-token",
     "plane-webhook-secret",
+    "crewlet-token",
     "private-key",
     "password",
 ];

@@ -35,6 +35,7 @@ fn shapes_are_replaced_by_their_kind() {
         ("gitlab-token", format!("glrt-{}", random(20))),
         ("plane-token", format!("plane_api_{}", random(32))),
         ("plane-webhook-secret", format!("plane_wh_{}", random(32))),
+        ("crewlet-token", super::fresh_token().unwrap().expose().to_owned()),
         ("private-key", format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", random(64))),
         ("private-key", "-----BEGIN RSA PRIVATE KEY-----\\nabc\\n-----END RSA PRIVATE KEY-----".to_owned()),
         ("private-key", format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{}\n{}", random(70), random(40))),
@@ -176,6 +177,21 @@ fn short_values_are_not_searched_for() {
     let redactor = knowing(&["12345", "ab", "      ", "öööööö"]);
     assert_eq!(redactor.redact("12345 ab       "), "12345 ab       ");
     assert_eq!(redactor.redact("öööööö"), "[REDACTED:secret]", "six characters count, not bytes");
+}
+
+#[test]
+fn a_forgotten_token_is_still_known_by_its_shape_and_others_by_their_value() {
+    let (one, other) = (super::fresh_token().unwrap(), super::fresh_token().unwrap());
+    assert_ne!(one, other);
+    let redactor = knowing(&["another-value"]);
+    redactor.learn([one.clone(), other.clone()]);
+    let turned = |secret: &Secret| format!("{} another-value", secret.expose());
+    redactor.forget([one.clone()]);
+    assert_eq!(redactor.redact_known(&turned(&other)), "[REDACTED:secret] [REDACTED:secret]");
+    assert_eq!(redactor.redact_known(&turned(&one)), format!("{} [REDACTED:secret]", one.expose()));
+    assert_eq!(redactor.redact(&turned(&one)), "[REDACTED:crewlet-token] [REDACTED:secret]");
+    redactor.forget([other.clone(), Secret::new("another-value"), one]);
+    assert_eq!(redactor.redact_known(&turned(&other)), turned(&other));
 }
 
 #[test]

@@ -2,10 +2,21 @@
 //!
 //! Words are quoted, so that nothing in them is an operator of the index; what is no letter or digit separates words.
 
+use std::collections::HashSet;
+
 /// Words that are looked for at most.
 const MOST_WORDS: usize = 16;
+/// The same where rows only have to be like the text.
+const MOST_LIKE: usize = 64;
 /// A last word this long may be the beginning of one. Shorter ones begin too many.
 const SHORTEST_BEGINNING: usize = 3;
+
+/// Words that say nothing about what a text is about.
+const EVERYWHERE: [&str; 48] = [
+    "a", "about", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "do", "does", "for", "from", "has",
+    "have", "how", "i", "if", "in", "is", "it", "its", "my", "not", "of", "on", "or", "our", "so", "that", "the",
+    "their", "they", "this", "to", "was", "we", "were", "what", "when", "which", "who", "will", "with", "you",
+];
 
 /// All of the words of `text` in any of these columns; `None` when it has no words.
 pub(super) fn query(text: &str, columns: &str) -> Option<String> {
@@ -22,6 +33,19 @@ pub(super) fn query(text: &str, columns: &str) -> Option<String> {
 /// Any of these words in one column; `None` when there are none.
 pub(super) fn any_of(column: &str, any: &[String]) -> Option<String> {
     let quoted: Vec<String> = any.iter().flat_map(|one| words(one)).map(|word| format!("\"{word}\"")).collect();
+    (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
+}
+
+/// Any word of `text` in one column, each once; `None` when it has none. The last words count: what somebody is at comes
+/// last.
+pub(super) fn any_word(column: &str, text: &str) -> Option<String> {
+    let mut seen = HashSet::new();
+    let all: Vec<&str> = words(text).collect();
+    let telling: Vec<&str> =
+        all.iter().copied().filter(|word| !EVERYWHERE.contains(&word.to_lowercase().as_str())).collect();
+    let latest = if telling.is_empty() { all } else { telling };
+    let latest = latest.into_iter().rev().filter(|word| seen.insert(word.to_lowercase()));
+    let quoted: Vec<String> = latest.take(MOST_LIKE).map(|word| format!("\"{word}\"")).collect();
     (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
 }
 
@@ -53,5 +77,8 @@ mod tests {
             "({project} : (\"WEB\" OR \"APP\"))"
         );
         assert_eq!(any_of("project", &[]), None);
+        assert_eq!(any_word("content", "x B; b OR near").unwrap(), "({content} : (\"near\" OR \"b\" OR \"x\"))");
+        assert_eq!(any_word("content", "what is it").unwrap(), "({content} : (\"it\" OR \"is\" OR \"what\"))");
+        assert_eq!(any_word("content", "- \""), None);
     }
 }

@@ -19,11 +19,12 @@ use super::Shared;
 use super::admit::Takes;
 use super::envelope::{self, ErrorCode, Id, Meta, json_text};
 use super::live::{End, Held, Key, Live, Step};
-use super::party::Party;
+use super::party::{Party, Role};
 use super::progress::Notices;
 use super::reply::{self, Reply};
 use super::sessions::{RECORDED_UNKNOWN, Session};
 use super::tasks::Tracks;
+use super::workers;
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy::glob;
 use crate::engine::handle::{CallRequest, Consent, Hold, Progress};
@@ -92,7 +93,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
     };
     let settings = shared.handle.settings();
     let longest = longest_hold(&settings, &asker.session.client_name);
-    match start(shared, &asker, &writer, &entry, arguments).await {
+    match start(shared, &asker, &writer, &entry, arguments) {
         Ok(live) => {
             let mut held = Box::new(Held::new(live, longest));
             if writer.notices.is_some() && asker.takes != Takes::Json {
@@ -105,7 +106,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
 }
 
 /// Picks up what this caller left, or starts the call.
-async fn start(
+fn start(
     shared: &Arc<Shared>,
     asker: &Asker,
     writer: &Writer,
@@ -137,7 +138,7 @@ async fn start(
         cancel: cancel.clone(),
     };
     shared.metrics.calls.fetch_add(1, Ordering::Relaxed);
-    match shared.handle.start_call(request, hold.clone()).await {
+    match shared.handle.start_call(request, hold.clone()) {
         Ok(report) => Ok(Live::new(key, id, session.clone(), (entry.clone(), (hold, cancel, report)))),
         Err(_) => {
             session.finish(&id);
@@ -202,7 +203,7 @@ impl Writer {
             Step::Beat | Step::Left if self.tasks == Tracks::Yes && held.is_asked() => self.as_task(shared, held, step),
             Step::Beat => Next::Event(self.alive(held.is_asked()), held),
             Step::Said(said) => Next::Event(self.said(&said), held),
-            Step::Over(end) => Next::Last(self.end(shared, &held.into_live().key, &end)),
+            Step::Over(end) => Next::Last(self.end(shared, &held.into_live(), &end)),
             Step::Left => {
                 shared.parked.put(held.into_live());
                 Next::Last(self.tool_error(
@@ -246,8 +247,8 @@ impl Writer {
         envelope::result(&self.id, &[tool_error(self.era, text).as_bytes()])
     }
 
-    fn end(&self, shared: &Shared, key: &Key, end: &End) -> Vec<u8> {
-        match outcome(shared, self.era, key, end) {
+    fn end(&self, shared: &Shared, live: &Live, end: &End) -> Vec<u8> {
+        match outcome(shared, live, end) {
             Outcome::Result(result) => envelope::result(&self.id, &[result.as_bytes()]),
             Outcome::Unknown => self.unknown(),
         }
@@ -257,12 +258,14 @@ impl Writer {
 /// The name is not in the seat's list; the same words for every reason.
 pub(super) const UNKNOWN_TOOL: &str = "unknown tool: list the tools for what there is";
 
-/// What a call comes to.
-pub(super) fn outcome(shared: &Shared, era: Era, key: &Key, end: &End) -> Outcome {
+/// What a call comes to, for the session that gets the answer.
+pub(super) fn outcome(shared: &Shared, live: &Live, end: &End) -> Outcome {
+    let (key, era) = (&live.key, live.session.era);
     let Some(report) = &end.0 else { return Outcome::Result(tool_error(era, ENDING)) };
     let gone = || shared.handle.catalog().borrow().get(&key.tool).is_none();
     Outcome::Result(match (&report.output, &report.phase) {
         (Some(output), _) => {
+            let output = workers::with_token(shared, &key.tool, &live.session, output);
             // What a person changed is said first: the result is not of what was asked for.
             let note = report.note.as_deref().map(|note| json!({"type": "text", "text": note}));
             let linked = super::library::linked(shared, &key.tool, &output.content);
@@ -338,8 +341,13 @@ async fn record_unknown(shared: &Shared, asker: &Asker, name: &str) {
         return;
     }
     tracing::warn!(tool_name = %shown, agent_id = %asker.session.seat, "tool_unknown");
-    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(&asker.party.holder), name).is_some();
-    if !exists(name) && !exists(&shown) {
+    let (seat, shown) = match &asker.party.role {
+        // What its seat has and it has not is refused all the same, under a name that means nothing to the engine.
+        Role::Worker(worker) => (&worker.seat, format!("{shown} (not this worker's)")),
+        _ => (&asker.party.holder, shown),
+    };
+    let exists = |name: &str| shared.handle.catalog().borrow().find(Some(seat), name).is_some();
+    if (seat != &asker.party.holder || !exists(name)) && !exists(&shown) {
         let cancel = CancellationToken::new();
         // Whatever the name should come to mean by then, nothing runs.
         cancel.cancel();

@@ -19,9 +19,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
+use super::metrics::Counted;
 use super::party::Party;
 use super::reply::{self, Reply};
-use super::{Shared, admit, connector, mcp};
+use super::{Shared, admit, connector, mcp, workers};
 use crate::native::Badge;
 
 /// Longest body that is read, in bytes.
@@ -115,9 +116,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     if path == "/healthz" && head.method == Method::GET {
         return reply::text(StatusCode::OK, "ok\n");
     }
-    for seat in shared.tokens.refresh() {
-        shared.sessions.close_seat(&seat);
-    }
+    workers::tokens_changed(&shared);
     let token = admit::bearer(&head.headers);
     let Some(route) = Route::of(&shared, path, token) else {
         if let (Some(connector), Some(tool)) = (&shared.connector, path.strip_prefix("/tools/")) {
@@ -150,15 +149,21 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
             }
         }
         (Route::Tool(..), _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "POST\n"),
-        (Route::Metrics, &Method::GET) => {
-            let snapshot = shared.handle.snapshot();
-            let text =
-                shared.metrics.render(&snapshot, shared.sessions.count(), shared.parked.count(), shared.tasks.count());
-            reply::text(StatusCode::OK, text)
-        }
+        (Route::Metrics, &Method::GET) => reply::text(StatusCode::OK, figures(&shared)),
         (Route::Tools(_) | Route::Metrics, _) => reply::text(StatusCode::METHOD_NOT_ALLOWED, "GET\n"),
         (Route::Nothing, _) => reply::empty(StatusCode::NOT_FOUND),
     }
+}
+
+fn figures(shared: &Shared) -> String {
+    let counted = Counted {
+        sessions: shared.sessions.count(),
+        parked: shared.parked.count(),
+        tasks: shared.tasks.count(),
+        workers: shared.handle.workers().count(),
+        turns_lost: shared.sessions.turns.ends().lost(),
+    };
+    shared.metrics.render(&shared.handle.snapshot(), counted)
 }
 
 /// Where an authorised request goes.
@@ -181,6 +186,10 @@ impl Route {
             let fits = shared.tokens.fits(handle, token);
             let seat = shared.seats.seat(handle)?;
             return fits.then(|| Self::Mcp(Party::seat(&seat)));
+        }
+        if let Some(worker) = path.strip_prefix("/workers/").and_then(|rest| rest.strip_suffix("/mcp")) {
+            let worker = workers::admit(shared, worker, token)?;
+            return Some(Self::Mcp(Party::worker(&worker)));
         }
         if let Some(badge) = shared.badges.holder(token) {
             return Self::of_operator(shared, path, badge);

@@ -70,7 +70,7 @@ impl Call<'_> {
         let common = message.params::<Common<'_>>().unwrap_or_default();
         let meta = common.meta.unwrap_or_default();
         match kind {
-            Kind::Request(id, "initialize") if meta.version.is_none() => self.initialize(&id, &message),
+            Kind::Request(id, "initialize") if meta.version.is_none() => self.initialize(&id, &message).await,
             Kind::Request(id, method)
                 if meta.version.is_some() || self.says_modern() || method == "server/discover" =>
             {
@@ -135,7 +135,7 @@ impl Call<'_> {
         admit::single(self.headers, &VERSION).is_some_and(|version| version >= MODERN)
     }
 
-    fn initialize(&self, id: &Id, message: &Message<'_>) -> Reply {
+    async fn initialize(&self, id: &Id, message: &Message<'_>) -> Reply {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Params {
@@ -157,7 +157,7 @@ impl Call<'_> {
             "protocolVersion": negotiate(&params.protocol_version),
             "capabilities": self.party.capabilities(Era::Legacy),
             "serverInfo": self.party.server_info(),
-            "instructions": self.shared.with_servers(self.party, self.party.instructions()),
+            "instructions": self.instructions().await,
         });
         let mut reply = reply::json(StatusCode::OK, envelope::result(id, &[json_text(&result).as_bytes()]));
         // Hexadecimal digits can stand in a header.
@@ -165,6 +165,12 @@ impl Call<'_> {
             reply.headers_mut().insert(SESSION_ID, value);
         }
         reply
+    }
+
+    /// What a model is told: who it is and what it remembers, and how it comes to its servers' tools.
+    async fn instructions(&self) -> String {
+        let text = self.party.instructions(&self.shared.memory).await;
+        self.shared.with_servers(self.party, text)
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {
@@ -194,7 +200,7 @@ impl Call<'_> {
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
                     "capabilities": self.party.capabilities(Era::Modern),
-                    "instructions": self.shared.with_servers(self.party, self.party.instructions()),
+                    "instructions": self.instructions().await,
                     "ttlMs": 0,
                     "cacheScope": "private",
                     "_meta": {"io.modelcontextprotocol/serverInfo": self.party.server_info()},
@@ -216,7 +222,7 @@ impl Call<'_> {
         let params = message.params.map_or("{}", RawValue::get);
         match &self.party.role {
             Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
-            Role::Seat(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
+            Role::Seat(_) | Role::Worker(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
         }
     }
 

@@ -26,6 +26,7 @@ mod sessions;
 mod shelf;
 mod tasks;
 pub mod tokens;
+mod workers;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -41,8 +42,9 @@ use crate::config::model::Operator;
 use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
-use crate::native::Native;
 use crate::native::connector::Connector;
+use crate::native::questions::Questions;
+use crate::native::{Memory, Native};
 use crate::org::Org;
 use crate::secret::Redactor;
 use badges::Badges;
@@ -114,6 +116,9 @@ pub(crate) struct Shared {
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
     connector: Option<Connector>,
+    /// Hears who is connected.
+    questions: Arc<Questions>,
+    memory: Arc<Memory>,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -145,7 +150,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(Arc::default(), options.native.shared().active.clone()),
+        sessions: Sessions::new(options.native.shared(), options.redactor.clone()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
@@ -153,6 +158,8 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         badges,
         company: own.map(|native| native.company().name.clone()),
         connector: own.map(|native| native.connector()),
+        questions: options.native.shared().questions.clone(),
+        memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),
@@ -165,6 +172,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shared.tell(SurfaceNews::Notice(LogLevel::Warn, text.into()));
     }
     tracing::info!(%address, seats = shared.seats.count(), "listening");
+    shared.handle.workers().open(address, &shared.redactor);
     shared.tell(SurfaceNews::Listening(address.to_string().into()));
     let shutdown = shared.shutdown.clone();
     let task = tokio::spawn(run(shared, listener, orgs));
@@ -197,7 +205,9 @@ async fn run(shared: Arc<Shared>, listener: TcpListener, orgs: watch::Receiver<A
     house.abort();
     following.abort();
     views.abort();
+    shared.handle.workers().close();
     shared.sessions.close_all();
+    shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }
@@ -208,12 +218,13 @@ async fn keep_house(shared: Arc<Shared>) {
     let mut rounds = tokio::time::interval(HOUSEKEEPING);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        rounds.tick().await;
-        for seat in shared.tokens.refresh() {
-            tracing::info!(%seat, "token_rotated");
-            shared.sessions.close_seat(&seat);
+        tokio::select! {
+            _ = rounds.tick() => {}
+            () = shared.handle.workers().changed() => shared.tell(SurfaceNews::Workers),
         }
+        workers::tokens_changed(&shared);
         shared.sessions.close_idle();
+        workers::follow(&shared);
         shared.parked.sweep(shared.handle.settings().wait);
         shared.tasks.sweep(&shared);
     }
@@ -223,7 +234,9 @@ async fn keep_house(shared: Arc<Shared>) {
 async fn tell_sessions(shared: Arc<Shared>) {
     loop {
         shared.sessions.changed.notified().await;
-        shared.tell(SurfaceNews::Sessions(shared.sessions.views()));
+        let views = shared.sessions.views();
+        shared.questions.set_present(views.iter().map(|session| session.seat.clone()).collect());
+        shared.tell(SurfaceNews::Sessions(views));
         tokio::time::sleep(TELL_EVERY).await;
     }
 }

@@ -1,14 +1,21 @@
-//! Whose endpoint a request came to, once its token was looked at: a seat's, the operators', or the connector's.
+//! Whose endpoint a request came to, once its token was looked at: a seat's, a worker's, the operators', or the
+//! connector's.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use super::{library, tasks};
 use crate::engine::status::Era;
+use crate::engine::workers::Worker;
 use crate::ids::SeatHandle;
-use crate::native::Badge;
+use crate::native::{Badge, Memory};
 use crate::org::Seat;
+
+/// How long a client that connects waits for what its seat remembers.
+const SOON: Duration = Duration::from_secs(2);
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -23,6 +30,8 @@ pub(super) struct Party {
 pub(super) enum Role {
     /// A seat's tools.
     Seat(Arc<Seat>),
+    /// What a worker of a seat was given of them.
+    Worker(Arc<Worker>),
     /// The company's own tracker and pages.
     Operator(Arc<str>),
     /// The scoped connector.
@@ -32,6 +41,10 @@ pub(super) enum Role {
 impl Party {
     pub(super) fn seat(seat: &Arc<Seat>) -> Self {
         Self { holder: seat.handle.clone(), role: Role::Seat(seat.clone()) }
+    }
+
+    pub(super) fn worker(worker: &Arc<Worker>) -> Self {
+        Self { holder: worker.holder.clone(), role: Role::Worker(worker.clone()) }
     }
 
     pub(super) fn operator(badge: &Badge, company: &Arc<str>) -> Self {
@@ -47,7 +60,7 @@ impl Party {
     pub(super) const fn as_seat(&self) -> Option<&Arc<Seat>> {
         match &self.role {
             Role::Seat(seat) => Some(seat),
-            Role::Operator(_) | Role::Connector(_) => None,
+            Role::Worker(_) | Role::Operator(_) | Role::Connector(_) => None,
         }
     }
 
@@ -60,7 +73,7 @@ impl Party {
     pub(super) fn capabilities(&self, era: Era) -> Value {
         let mut all = match self.role {
             Role::Seat(_) => library::capabilities(),
-            Role::Operator(_) | Role::Connector(_) => json!({"tools": {"listChanged": true}}),
+            Role::Worker(_) | Role::Operator(_) | Role::Connector(_) => json!({"tools": {"listChanged": true}}),
         };
         if let (Era::Modern, true, Some(all)) = (era, self.has_tasks(), all.as_object_mut()) {
             all.insert("extensions".to_owned(), json!({tasks::EXTENSION: {}}));
@@ -78,6 +91,10 @@ impl Party {
     pub(super) fn server_info(&self) -> Value {
         match &self.role {
             Role::Seat(seat) => seat_info(seat),
+            Role::Worker(worker) => {
+                let title = format!("Worker {} of {}", worker.id, worker.seat);
+                json!({"name": "crewlet", "title": title, "version": env!("CARGO_PKG_VERSION")})
+            }
             Role::Operator(company) => {
                 json!({"name": "crewlet-operator", "title": format!("{company} (Crewlet)"), "version": "1"})
             }
@@ -85,13 +102,22 @@ impl Party {
         }
     }
 
-    /// What a model is told about this server.
-    pub(super) const fn instructions(&self) -> &'static str {
-        match self.role {
-            Role::Seat(_) | Role::Operator(_) => WAITING,
+    /// What a model is told about this server; a seat's also who it is and what it remembers, as far as that is known
+    /// soon.
+    pub(super) async fn instructions(&self, memory: &Memory) -> String {
+        match &self.role {
+            Role::Seat(seat) => {
+                let brief = timeout(SOON, memory.brief(seat.handle.as_str())).await.unwrap_or_else(|_| {
+                    tracing::warn!(seat = %seat.handle, "brief_too_slow");
+                    String::new()
+                });
+                if brief.is_empty() { WAITING.to_owned() } else { format!("{brief}\n\n{WAITING}") }
+            }
+            Role::Worker(_) | Role::Operator(_) => WAITING.to_owned(),
             Role::Connector(_) => {
                 "Issues of one workspace. A destructive tool needs confirm: true, after the user was asked and agreed. \
                  Do not repeat create_issue or comment_issue on a failure: each makes another one."
+                    .to_owned()
             }
         }
     }

@@ -17,7 +17,9 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::native::Shared;
 use crate::native::active::{Active, Member, Set};
+use crate::secret::Redactor;
 use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
@@ -26,6 +28,8 @@ pub(super) const RECORDED_UNKNOWN: u64 = 16;
 const MOST: usize = 1024;
 /// Most sessions of one seat at once; its own idle one that was silent longest makes room.
 const MOST_OF_A_SEAT: usize = 512;
+/// The same of one worker, which is one program.
+const MOST_OF_A_WORKER: usize = 16;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
 /// A client without a session that asked nothing for this long is not listed any more; its turn ends with it.
@@ -37,6 +41,7 @@ pub(super) struct Session {
     /// What the client sends; unguessable.
     pub(super) id: Arc<str>,
     pub(super) short: Arc<str>,
+    /// Whose it is: a seat, or what stands for an operator or a worker.
     pub(super) seat: SeatHandle,
     pub(super) client: Arc<str>,
     pub(super) client_name: Arc<str>,
@@ -100,9 +105,10 @@ impl Session {
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
         let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
-        match holder.operator() {
-            Some(_) => Caller::Operator { holder, session, client },
-            None => Caller::Seat { seat: holder, session, client },
+        match (holder.operator(), holder.worker()) {
+            (Some(_), _) => Caller::Operator { holder, session, client },
+            (None, Some((seat, _))) => Caller::Worker { seat, holder, session, client },
+            (None, None) => Caller::Seat { seat: holder, session, client },
         }
     }
 
@@ -182,16 +188,19 @@ impl Session {
         open || !lock(&self.in_flight).is_empty()
     }
 
-    fn view(&self) -> SessionView {
+    fn view(&self, redactor: &Redactor) -> SessionView {
+        let (seat, worker) =
+            self.seat.worker().map_or_else(|| (self.seat.clone(), None), |(seat, worker)| (seat, Some(worker)));
         SessionView {
             id: self.short.clone(),
-            seat: self.seat.clone(),
+            seat,
+            worker,
             client: self.client.clone(),
             era: self.era,
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
-            turn: self.turn.as_ref().and_then(Place::view),
+            turn: self.turn.as_ref().and_then(|place| place.view(redactor)),
         }
     }
 }
@@ -199,8 +208,9 @@ impl Session {
 /// All sessions.
 pub(super) struct Sessions {
     known: Mutex<Known>,
-    turns: Arc<Turns>,
+    pub(super) turns: Arc<Turns>,
     active: Arc<Active>,
+    redactor: Redactor,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -213,8 +223,9 @@ struct Known {
 
 impl Sessions {
     /// None yet; their turns and what they hold are among these.
-    pub(super) fn new(turns: Arc<Turns>, active: Arc<Active>) -> Self {
-        Self { known: Mutex::default(), turns, active, changed: Arc::default() }
+    pub(super) fn new(shared: &Shared, redactor: Redactor) -> Self {
+        let (turns, active) = (shared.turns.clone(), shared.active.clone());
+        Self { known: Mutex::default(), turns, active, redactor, changed: Arc::default() }
     }
 
     /// Whether they begin with less than everything.
@@ -228,7 +239,8 @@ impl Sessions {
         let session = Arc::new(Session::new(seat, client, (Era::Legacy, self.fresh_id(seat)?), self));
         let mut known = lock(&self.known);
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
-        if own().count() >= MOST_OF_A_SEAT {
+        let most = if seat.worker().is_some() { MOST_OF_A_WORKER } else { MOST_OF_A_SEAT };
+        if own().count() >= most {
             let idle = own().filter(|session| !session.is_busy());
             let silent = idle.min_by_key(|session| *lock(&session.last_seen)).cloned()?;
             known.legacy.remove(&silent.id);
@@ -298,9 +310,10 @@ impl Sessions {
         self.close_where(|session| session.is_idle(now));
         self.active.sweep();
         let known = lock(&self.known);
-        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
-        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
-            self.changed.notify_one();
+        for turn in known.modern.values().filter_map(|session| session.turn.as_ref()) {
+            if turn.sweep() {
+                self.changed.notify_one();
+            }
         }
     }
 
@@ -328,7 +341,7 @@ impl Sessions {
     pub(super) fn views(&self) -> Vec<Arc<SessionView>> {
         let known = lock(&self.known);
         let all = known.legacy.values().chain(known.modern.values());
-        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view())).collect();
+        let mut views: Vec<Arc<SessionView>> = all.map(|session| Arc::new(session.view(&self.redactor))).collect();
         views.sort_by(|a, b| (a.since, &a.id).cmp(&(b.since, &b.id)));
         views
     }

@@ -86,16 +86,24 @@ impl Shelf {
         let apart = match party.role {
             Role::Connector(_) => return self.connector.clone(),
             Role::Seat(_) => catalog.has_own(&party.holder),
-            Role::Operator(_) => true,
+            Role::Worker(_) | Role::Operator(_) => true,
         };
         let key = apart.then(|| party.holder.clone());
         if let Some(table) = built.tables.get(&key) {
             return table.clone();
         }
         let before = built.before.remove(&key);
-        let table = write(&party.holder, &catalog, before);
+        let table = write(entries(party, &catalog), before);
         built.tables.insert(key, table.clone());
         table
+    }
+
+    /// Nobody asks for this holder's table any more.
+    pub(super) fn forget(&self, holder: &SeatHandle) {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = Some(holder.clone());
+        built.tables.remove(&key);
+        built.before.remove(&key);
     }
 
     /// The tables of several parties as one listing.
@@ -115,9 +123,16 @@ impl Shelf {
     }
 }
 
-/// The table of a seat, or of what stands for an operator; the one before where it sees the same as then.
-fn write(holder: &SeatHandle, catalog: &Catalog, before: Option<Arc<Table>>) -> Arc<Table> {
-    let entries: Vec<Arc<Entry>> = catalog.of_seat(holder).cloned().collect();
+/// What a party has of the catalog. A worker has of its seat's what it was given and what the guard still lets through.
+fn entries(party: &Party, catalog: &Catalog) -> Vec<Arc<Entry>> {
+    match &party.role {
+        Role::Worker(worker) => catalog.of_seat(&worker.seat).filter(|entry| worker.holds(entry)).cloned().collect(),
+        _ => catalog.of_seat(&party.holder).cloned().collect(),
+    }
+}
+
+/// A table of these entries; the one before where it has the same.
+fn write(entries: Vec<Arc<Entry>>, before: Option<Arc<Table>>) -> Arc<Table> {
     let same = |table: &Arc<Table>| {
         table.entries.len() == entries.len() && table.entries.iter().zip(&entries).all(|(a, b)| Arc::ptr_eq(a, b))
     };

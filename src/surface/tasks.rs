@@ -26,7 +26,6 @@ use super::sessions::{self, Session};
 use crate::clock::Timestamp;
 use crate::engine::handle::Stage;
 use crate::engine::snapshot::{CallPhase, Withdrawal};
-use crate::engine::status::Era;
 
 /// The extension's name in capabilities.
 pub(super) const EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -277,7 +276,7 @@ impl Task {
             let why = end.0.map_or_else(|| "cancelled".into(), |report| report.message);
             (State::Cancelled, why)
         } else {
-            match call::outcome(shared, Era::Modern, &live.key, &end) {
+            match call::outcome(shared, live, &end) {
                 Outcome::Result(result) => (State::Completed(result), "done".into()),
                 Outcome::Unknown => (State::Failed, UNKNOWN_TOOL.into()),
             }

@@ -17,7 +17,7 @@ use crate::config::expand::{Environment, Template};
 use crate::engine::state_dir::StateDir;
 use crate::ids::SeatHandle;
 use crate::org::{Org, Seat};
-use crate::secret::{Redactor, Secret};
+use crate::secret::{Redactor, Secret, fresh_token};
 use crate::tool::Digest;
 
 const FILE: &str = "tokens.json";
@@ -81,9 +81,9 @@ pub fn rotate(state: &StateDir, seat: &Seat) -> Result<Secret, TokenError> {
     }
     let mut kept = read(state)?;
     let token = fresh()?;
-    kept.seats.insert(seat.handle.to_string(), token.clone());
+    kept.seats.insert(seat.handle.to_string(), token.expose().to_owned());
     write(state, &kept)?;
-    Ok(Secret::new(token))
+    Ok(token)
 }
 
 /// The listener's view of all tokens.
@@ -168,7 +168,7 @@ impl Tokens {
             return Ok(());
         }
         for seat in lacking {
-            kept.seats.insert(seat, fresh()?);
+            kept.seats.insert(seat, fresh()?.expose().to_owned());
         }
         write(&self.state, &kept)
     }
@@ -260,11 +260,8 @@ fn digest(token: &str) -> Digest {
     Digest::of(token.as_bytes())
 }
 
-/// 256 random bits in hexadecimal digits, behind a word that secret scanners can be taught.
-fn fresh() -> Result<String, TokenError> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(|_| TokenError::NoRandom)?;
-    Ok(format!("crewlet_{}", Digest(bytes)))
+fn fresh() -> Result<Secret, TokenError> {
+    fresh_token().ok_or(TokenError::NoRandom)
 }
 
 fn read(state: &StateDir) -> Result<Kept, TokenError> {

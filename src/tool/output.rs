@@ -145,7 +145,7 @@ fn clean(value: &mut Value, redactor: &Redactor) -> Result<Option<OutputNote>, O
 }
 
 /// `text` without control characters; newline, tab and carriage return stay.
-fn strip(text: &str) -> Cow<'_, str> {
+pub(crate) fn strip(text: &str) -> Cow<'_, str> {
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
     if text.contains(control) { Cow::Owned(text.replace(control, "")) } else { Cow::Borrowed(text) }
 }

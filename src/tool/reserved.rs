@@ -34,5 +34,10 @@ const OWN: [&str; 8] = [
 
 /// Whether the engine keeps this name for itself.
 pub fn is_reserved(name: &str) -> bool {
-    CONTROL.contains(&name) || OWN.contains(&name)
+    is_control(name) || OWN.contains(&name)
+}
+
+/// Whether it is a control tool's: whoever holds one acts for the seat itself, in its turn and towards its colleagues.
+pub fn is_control(name: &str) -> bool {
+    CONTROL.contains(&name)
 }

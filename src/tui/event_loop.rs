@@ -232,6 +232,11 @@ impl Screen {
                         effects.extend(self.ui.update(Msg::NotSent(error), &self.snapshot, Moment::now()));
                     }
                 }
+                Effect::Reveal(worker) => {
+                    let token = self.handle.workers().claim(&worker, None);
+                    let revealed = Msg::Revealed(worker, token);
+                    effects.extend(self.ui.update(revealed, &self.snapshot, Moment::now()));
+                }
                 Effect::Copy(text) => {
                     let copied = self.terminal.copy(&text).map_err(TerminalError::Io)?;
                     effects.extend(self.ui.update(Msg::Copied(copied), &self.snapshot, Moment::now()));
@@ -246,8 +251,11 @@ impl Screen {
                 | Effect::Complain(_)
                 | Effect::Show(_)
                 | Effect::EditCall(_)
+                | Effect::EditAnswer(_)
                 | Effect::OpenCard(_)
                 | Effect::OpenForm(_)
+                | Effect::OpenWorkers(_)
+                | Effect::OrderWorker(_)
                 | Effect::Ask(_)
                 | Effect::Write(_)
                 | Effect::Choose(_)

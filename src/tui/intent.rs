@@ -79,6 +79,16 @@ pub enum Intent {
     ShowTools,
     /// Show what a worker of the selected seat may hold.
     ShowWorkerTools,
+    /// The workers of the selected seat.
+    Workers,
+    /// Make a worker of the seat.
+    MakeWorker,
+    /// End the selected worker (asks first).
+    EndWorker,
+    /// Show the token of a new worker.
+    Reveal,
+    /// Show what the selected seat remembers, part by part.
+    Memory,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -161,7 +171,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
-    #[allow(clippy::too_many_lines, reason = "a table: one line for each")]
+    #[expect(clippy::too_many_lines, reason = "a line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -197,6 +207,11 @@ impl Intent {
             Self::ToggleEnabled => "toggle_enabled",
             Self::ShowTools => "show_tools",
             Self::ShowWorkerTools => "show_worker_tools",
+            Self::Workers => "workers",
+            Self::MakeWorker => "make_worker",
+            Self::EndWorker => "end_worker",
+            Self::Reveal => "reveal",
+            Self::Memory => "memory",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
@@ -243,6 +258,7 @@ impl Intent {
 
 const fn view_name(number: u8) -> &'static str {
     match number {
+        0 => "view_0",
         1 => "view_1",
         2 => "view_2",
         3 => "view_3",
@@ -283,10 +299,18 @@ pub enum Effect {
     Show(Target),
     /// Open the editor for a call of this tool.
     EditCall(ToolKey),
+    /// Open the sheet for the answer to a question in the inbox: its channel.
+    EditAnswer(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.
     OpenForm(crate::ids::FormId),
+    /// Show the workers of this seat.
+    OpenWorkers(crate::ids::SeatHandle),
+    /// Make a worker of this seat: show what to choose.
+    OrderWorker(crate::ids::SeatHandle),
+    /// Hand out the token of a new worker, for the layer that made it.
+    Reveal(crate::ids::WorkerId),
     /// Ask the person something that is not an approval; a yes sends the command.
     Ask(Question),
     /// Let the person write what a tool of the company's own is to be called with.

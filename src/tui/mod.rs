@@ -8,11 +8,12 @@
 //! | [`terminal`] | modes and bytes: the only writer to stdout |
 //! | [`rows`] | the panes' questions about the company's rows, kept answered |
 //! | [`keymap`] | the one table of keys |
-//! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
+//! | [`card`], [`form`], [`editor`], [`workers`] | the layers above the panes: a call to decide, a server's question, a call to make, a seat's workers |
 //! | [`compose`], [`choose`], [`act`] | changing the company's rows: what is written or chosen, and the call that it becomes |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
 pub mod act;
+pub mod answer;
 mod asking;
 pub mod card;
 pub mod choose;
@@ -33,6 +34,7 @@ pub mod terminal;
 pub mod theme;
 pub mod ui;
 pub mod widgets;
+pub mod workers;
 
 pub use event_loop::{Exit, Options, TuiError, run};
 

@@ -7,7 +7,9 @@ use ratatui::layout::Rect;
 
 use crate::clock::Timestamp;
 use crate::engine::handle::SendError;
+use crate::ids::WorkerId;
 use crate::rows::Answer;
+use crate::secret::Secret;
 use crate::tui::intent::Intent;
 use crate::tui::terminal::clipboard::Copied;
 
@@ -32,6 +34,8 @@ pub enum Msg {
     NotSent(SendError),
     /// Text went to the terminal's clipboard, or did not.
     Copied(Copied),
+    /// The token of a new worker that the person asked for; `None` when it was given out already.
+    Revealed(WorkerId, Option<Secret>),
     /// We have the terminal again after it was the shell's.
     Resumed,
 }

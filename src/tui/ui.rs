@@ -122,6 +122,12 @@ impl Ui {
                 vec![Effect::Complain(error.to_string().into())]
             }
             Msg::Copied(copied) => vec![said_of(copied)],
+            Msg::Revealed(worker, token) => {
+                if let Some(workers) = &mut self.modals.workers {
+                    workers.reveal(&worker, token);
+                }
+                Vec::new()
+            }
             Msg::Resumed => {
                 self.modals.interrupt(moment.at);
                 vec![Effect::Repaint, Effect::DropInput]
@@ -141,6 +147,7 @@ impl Ui {
         if woken {
             effects.extend(self.panes.advance(snapshot));
         }
+        effects.extend(self.modals.answers.follow(snapshot));
         self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
@@ -305,12 +312,8 @@ impl Ui {
         if self.modals.command.is_some() {
             return self.command_key(intent, key, snapshot);
         }
-        if let Some(connect) = &mut self.modals.connect {
-            let effects = intent.map_or(Some(Vec::new()), |intent| connect.apply(intent));
-            if effects.is_none() {
-                self.modals.connect = None;
-            }
-            return effects.unwrap_or_default();
+        if self.modals.connect.is_some() {
+            return self.connect_key(intent);
         }
         if let Some(confirm) = &mut self.modals.confirm {
             let answer = confirm.key(intent, key, moment.at);
@@ -318,6 +321,9 @@ impl Ui {
                 self.modals.confirm = None;
             }
             return if let Some(Answer::Yes(effect)) = answer { vec![effect] } else { Vec::new() };
+        }
+        if self.modals.workers.is_some() {
+            return self.workers_key(intent, key, snapshot);
         }
         if self.modals.form.is_some() {
             return self.form_key(intent, key, snapshot, moment.at);
@@ -329,7 +335,25 @@ impl Ui {
         if let Some(effects) = self.written(intent, key, (moment.at, snapshot)) {
             return effects;
         }
-        self.pane_key(intent, key, snapshot)
+        let answering = self.modals.answers.key(intent, key, snapshot);
+        answering.unwrap_or_else(|| self.pane_key(intent, key, snapshot))
+    }
+
+    fn connect_key(&mut self, intent: Option<Intent>) -> Vec<Effect> {
+        let effects = self.modals.connect.as_mut().zip(intent).map(|(connect, intent)| connect.apply(intent));
+        if effects == Some(None) {
+            self.modals.connect = None;
+        }
+        effects.flatten().unwrap_or_default()
+    }
+
+    fn workers_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+        let outcome =
+            self.modals.workers.as_mut().map(|workers| workers.key(intent, key, snapshot)).unwrap_or_default();
+        if outcome.close {
+            self.modals.workers = None;
+        }
+        outcome.effects
     }
 
     fn command_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {

@@ -22,6 +22,7 @@ pub use turn::{Before, Now, Start, TurnView};
 
 use crate::clock::Timestamp;
 use crate::ids::{SeatHandle, TurnId};
+use crate::secret::Redactor;
 use crate::tool::Entry;
 use crate::tool::entry::Origin;
 use turn::Turn;
@@ -81,7 +82,7 @@ struct Slot {
 #[derive(Debug, Default)]
 struct State {
     turn: Option<Turn>,
-    before: Option<Before>,
+    before: Option<Arc<Ended>>,
     /// Calls that began earlier are of a turn that is over.
     since: Option<Instant>,
     /// What was shown last, until something changes.
@@ -100,6 +101,15 @@ pub struct Current {
     pub owes: Obligation,
     /// When it began.
     pub began: Timestamp,
+}
+
+/// A turn that was begun.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Begun {
+    /// Its id.
+    pub id: TurnId,
+    /// How the one ended that went on until then.
+    pub left: Option<Outcome>,
 }
 
 /// What came of a claim.
@@ -158,20 +168,20 @@ impl Turns {
         (seat, session): (&SeatHandle, &Arc<str>),
         trigger: Option<Arc<str>>,
         owes: Obligation,
-    ) -> Option<TurnId> {
+    ) -> Option<Begun> {
         let slot = self.slot(seat, session)?;
         let mut state = slot.live()?;
         let since = state.since;
-        let declared = state.turn.as_ref().is_some_and(|turn| turn.start == Start::Declared);
+        let left = state.turn.as_ref().map(Turn::left);
         self.leave(&slot, &mut state);
-        if !declared {
+        if left != Some(Outcome::Incomplete) {
             // Agents send several calls at once: what was sent with this one is of the turn that it begins.
             state.since = since;
         }
         let turn = Turn::declared(trigger, owes);
         let id = turn.id.clone();
         (state.turn, state.shown) = (Some(turn), None);
-        Some(id)
+        Some(Begun { id, left })
     }
 
     /// Judges a claim and ends the turn, unless its agent is to be corrected first. `None` where there is no such
@@ -252,7 +262,7 @@ impl Turns {
         let ended = turn.ended(&slot.who, outcome, text);
         let Ended { seat, session, turn_id, calls, .. } = &ended;
         tracing::info!(%seat, %session, %turn_id, calls = calls.len(), outcome = outcome.as_str(), "turn_ended");
-        (state.before, state.since, state.shown) = (Some(Before::of(&ended)), Some(Instant::now()), None);
+        (state.before, state.since, state.shown) = (Some(Arc::new(ended.clone())), Some(Instant::now()), None);
         self.ends.send(ended);
     }
 
@@ -295,12 +305,13 @@ impl Place {
         shown && state.shown.is_none()
     }
 
-    /// What is shown of the session's turns; `None` while there were none.
-    pub fn view(&self) -> Option<Arc<TurnView>> {
+    /// What is shown of the session's turns, its texts cleaned; `None` while there were none.
+    pub fn view(&self, redactor: &Redactor) -> Option<Arc<TurnView>> {
         let mut state = lock(&self.slot.state);
         if state.shown.is_none() && (state.turn.is_some() || state.before.is_some()) {
-            let view = TurnView { now: state.turn.as_ref().map(Now::of), before: state.before.clone() };
-            state.shown = Some(Arc::new(view));
+            let now = state.turn.as_ref().map(|turn| Now::of(turn, redactor));
+            let before = state.before.as_ref().map(|ended| Before::of(ended, redactor));
+            state.shown = Some(Arc::new(TurnView { now, before }));
         }
         state.shown.clone()
     }

@@ -136,7 +136,9 @@ impl World {
     }
 
     fn begin(&self, session: &str, owes: &str) -> Option<TurnId> {
-        self.turns.begin((&"release".into(), &session.into()), Some("mail".into()), owes.parse().unwrap())
+        self.turns
+            .begin((&"release".into(), &session.into()), Some("mail".into()), owes.parse().unwrap())
+            .map(|begun| begun.id)
     }
 
     fn end(&self, session: &str, claim: Claim) -> Option<Judged> {
@@ -163,7 +165,7 @@ async fn a_turn_is_corrected_once_and_then_incomplete() {
     finish(&place, "chat", Yes);
     let Some(Judged::Corrected { message, .. }) = world.end("a", Claim::Delivered) else { panic!() };
     assert!(message.starts_with("your answer reached nobody"), "{message}");
-    assert_eq!(place.view().unwrap().now.as_ref().unwrap().corrected.as_ref().unwrap().1, message);
+    assert_eq!(place.view(&Redactor::default()).unwrap().now.as_ref().unwrap().corrected.as_ref().unwrap().1, message);
     finish(&place, "tracker", No);
     let judged = world.end("a", Claim::Delivered).unwrap();
     let missing = match &judged {
@@ -184,7 +186,7 @@ async fn after_a_correction_what_is_so_is_accepted() {
     finish(&place, "chat", No);
     assert!(matches!(world.end("a", Claim::Delivered), Some(Judged::Over { missing: None, .. })));
     assert_eq!(world.ended(), [("delivered", 1, "chat".to_owned())]);
-    let view = place.view().unwrap();
+    let view = place.view(&Redactor::default()).unwrap();
     assert!(view.now.is_none() && view.before.as_ref().unwrap().text.as_deref() == Some("done"), "{view:?}");
 }
 
@@ -192,7 +194,7 @@ async fn after_a_correction_what_is_so_is_accepted() {
 async fn without_the_tools_a_turn_is_the_session() {
     let mut world = World::new();
     let place = world.open("a", Bound::Session);
-    assert!(place.view().is_none());
+    assert!(place.view(&Redactor::default()).is_none());
     finish(&place, "chat", No);
     tokio::time::advance(GAP * 3).await;
     finish(&place, "tracker", No);
@@ -259,7 +261,7 @@ async fn a_call_counts_for_the_turn_that_it_began_in() {
     world.begin("a", "none");
     tokio::time::advance(Duration::from_secs(5)).await;
     place.finished(&post, Fate::Done, Instant::now() - Duration::from_secs(6));
-    let now = |place: &Place| place.view().unwrap().now.clone();
+    let now = |place: &Place| place.view(&Redactor::default()).unwrap().now.clone();
     assert_eq!(now(&place).unwrap().reached, surfaces(&["chat"]), "sent together with turn_begin");
     world.end("a", Claim::Delivered);
     tokio::time::advance(Duration::from_secs(5)).await;
@@ -277,9 +279,13 @@ async fn the_tools_of_turns_are_no_calls_of_a_turn() {
     for raw in [BEGIN, END] {
         place.finished(&own(raw), Fate::Done, Instant::now());
     }
-    assert_eq!((place.view(), world.end("a", Claim::NoAction)), (None, Some(Judged::Idle)));
+    assert_eq!((place.view(&Redactor::default()), world.end("a", Claim::NoAction)), (None, Some(Judged::Idle)));
     place.finished(&entry("chat", END, [No, No, Yes, No]), Fate::Done, Instant::now());
-    assert_eq!(place.view().unwrap().now.as_ref().unwrap().calls, (1, 0), "a server's tool may be called so");
+    assert_eq!(
+        place.view(&Redactor::default()).unwrap().now.as_ref().unwrap().calls,
+        (1, 0),
+        "a server's tool may be called so"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use super::ended::Ended;
 use super::verdict::{Call, Ledger, Obligation, Outcome};
 use crate::clock::Timestamp;
 use crate::ids::TurnId;
+use crate::secret::Redactor;
 
 /// How a turn came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,15 +131,21 @@ const TEXT: usize = 400;
 /// Calls that are shown one by one.
 const SHOWN: usize = 16;
 
+/// A text of an agent's as it can be shown: on one line.
+fn shown(text: &str, redactor: &Redactor) -> Arc<str> {
+    let line = redactor.redact(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    crate::text::fit(&crate::text::visible(&line), TEXT).as_ref().into()
+}
+
 impl Now {
-    pub(super) fn of(turn: &Turn) -> Self {
+    pub(super) fn of(turn: &Turn, redactor: &Redactor) -> Self {
         let mut acts: Vec<Call> = turn.ledger.calls().rev().filter(|call| call.acts()).take(SHOWN).cloned().collect();
         acts.reverse();
         let (finished, _, failed) = turn.ledger.counts();
         Self {
             id: turn.id.clone(),
             start: turn.start,
-            trigger: turn.trigger.clone(),
+            trigger: turn.trigger.as_deref().map(|text| shown(text, redactor)),
             owes: turn.owes.clone(),
             began: turn.began,
             reached: turn.ledger.reached().to_vec(),
@@ -150,13 +157,13 @@ impl Now {
 }
 
 impl Before {
-    pub(super) fn of(ended: &Ended) -> Self {
+    pub(super) fn of(ended: &Ended, redactor: &Redactor) -> Self {
         Self {
             outcome: ended.outcome,
             owed: ended.reply.clone(),
             at: ended.ended,
             reached: ended.reached.clone(),
-            text: ended.text.as_deref().map(|text| crate::text::fit(&crate::text::clean(text), TEXT).as_ref().into()),
+            text: ended.text.as_deref().map(|text| shown(text, redactor)),
         }
     }
 }

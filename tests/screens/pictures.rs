@@ -11,7 +11,7 @@ use super::support::{golden, sample, svg};
 const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
 /// Each case at three sizes: the text, and how the colours of the dark theme lie on it.
-fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
+pub fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
     for (width, height) in SIZES {
         let mut screen = Screen::new((width, height), snapshot.clone());
         screen.press(keys);
@@ -153,6 +153,14 @@ fn a_seat_whole() {
     let mut snapshot = sample::busy();
     snapshot.stopped_seats = vec![StoppedSeat { seat: "release".into(), since: sample::ago(60), refused: 2 }];
     check("seat", &snapshot, &["7", "down", "down", "down", "down", "enter"]);
+}
+
+#[test]
+fn what_a_seat_remembers() {
+    let keys = ["7", "down", "down", "down", "down", "m", "m", "m"];
+    check("seat-diary", &sample::calm(), &keys[..6]);
+    check("seat-skills", &sample::calm(), &keys[..7]);
+    check("seat-turns", &sample::calm(), &keys);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crewlet_tui::engine::first_party::FirstParty as _;
 use crewlet_tui::engine::ring::Ring;
 use crewlet_tui::engine::snapshot::Snapshot;
 use crewlet_tui::native::Native;
+use crewlet_tui::rows::memory::{Kept, Note, Remembered, What};
 use crewlet_tui::rows::pages::Page;
 use crewlet_tui::rows::trail::Record;
 use crewlet_tui::rows::work::Head;
@@ -24,6 +25,8 @@ pub struct Rows {
     pub items: Vec<work::Item>,
     pub pages: Vec<pages::Page>,
     pub trail: Vec<Arc<Record>>,
+    /// What every seat remembers.
+    pub notes: Vec<Note>,
     /// Nothing can be read, for this reason.
     pub closed: Option<Arc<str>>,
 }
@@ -70,7 +73,7 @@ impl Rows {
             record(60, "trigger_autopilot", ("denied", "scope_missing"), "issues:read"),
             record(30, "update_issue", ("error", "invalid_arguments"), scopes),
         ];
-        Self { items, pages, trail, closed: None }
+        Self { items, pages, trail, notes: notes(), closed: None }
     }
 
     /// Every text is foreign and hostile.
@@ -99,7 +102,19 @@ impl Rows {
         }
         let hostile =
             Record { tool: long.clone(), outcome: long.clone(), reason: long.clone(), scopes: long, at: ago(1) };
-        rows.trail = (0..30).map(|_| Arc::new(hostile.clone())).collect();
+        rows.trail = vec![Arc::new(hostile); 30];
+        let text: Arc<str> = rows.trail[0].tool.clone();
+        for note in &mut rows.notes {
+            note.text = text.clone();
+            match &mut note.what {
+                What::Entry { remark, .. } => *remark = Some(text.clone()),
+                What::Skill { name, about, .. } => (*name, *about) = (text.clone(), text.clone()),
+                What::Turn { task, outcome, tools, skills, .. } => {
+                    (*task, *outcome) = (text.clone(), text.clone());
+                    (*tools, *skills) = (vec![text.clone(); 3], vec![text.clone(); 3]);
+                }
+            }
+        }
         rows
     }
 
@@ -122,6 +137,17 @@ impl Rows {
                     page.head.version = version.unwrap_or(page.newest);
                     Box::new(page)
                 })))
+            }
+            (None, Ask::Memory(wanted)) => {
+                let part = |note: &&Note| match note.what {
+                    What::Entry { .. } => wanted.kept == Kept::Diary,
+                    What::Skill { .. } => wanted.kept == Kept::Skills,
+                    What::Turn { .. } => wanted.kept == Kept::Turns,
+                };
+                let notes: Vec<Note> = self.notes.iter().filter(part).cloned().collect();
+                let more = if wanted.kept == Kept::Diary { 40 } else { 0 };
+                let onboarded = (wanted.kept != Kept::Skills).then(|| ago(90_000));
+                Ok(Found::Memory(Remembered { all: notes.len() + more, notes, onboarded }))
             }
             (None, Ask::Trail) => {
                 let mut ring = Ring::new(100);
@@ -163,6 +189,51 @@ pub fn with_tools(mut snapshot: Snapshot) -> Snapshot {
     let entries = snapshot.catalog.entries().iter().chain(own.entries()).cloned().collect();
     snapshot.catalog = Arc::new(Catalog::new(entries, Vec::new()));
     snapshot
+}
+
+fn notes() -> Vec<Note> {
+    let entry = |seconds, until: Option<i64>, found, remark: Option<&str>, text: &str| Note {
+        at: ago(seconds),
+        what: What::Entry { until: until.map(|until| ago(-until)), found, remark: remark.map(Into::into) },
+        text: text.into(),
+    };
+    let skill = |name: &str, about: &str, state, version, text: &str| Note {
+        at: ago(3_600),
+        what: What::Skill { name: name.into(), about: about.into(), state, version, used: version * 2 },
+        text: text.into(),
+    };
+    let turn = |seconds, outcome: &str, task: &str, tools: &[&str], text: &str| Note {
+        at: ago(seconds),
+        what: What::Turn {
+            task: task.into(),
+            outcome: outcome.into(),
+            took: std::time::Duration::from_secs(75),
+            tools: tools.iter().map(|tool| (*tool).into()).collect(),
+            skills: if outcome == "done" { vec!["cut-a-release".into()] } else { Vec::new() },
+        },
+        text: text.into(),
+    };
+    vec![
+        entry(600, None, 3, Some("said by ops"), "Tags are signed with the key of the build machine, never with mine."),
+        entry(7_200, Some(259_200), 0, None, "Freeze until Monday.\nAsk the founder before any merge."),
+        skill(
+            "cut-a-release",
+            "Branch, notes, tag",
+            "active",
+            4,
+            "# Cut a release\n\n- branch from main\n- notes first\n- tag last",
+        ),
+        skill("rotate-keys", "", "stale", 1, "Ask ops."),
+        turn(
+            900,
+            "done",
+            "Release 2.4",
+            &["github_create_branch", "write_page", "github_create_branch"],
+            "Branch is cut.\nReached: github, pages.",
+        ),
+        turn(90_000, "self_iterate", "a turn that called get_page", &["get_page"], ""),
+        turn(180_000, "failed", "Rotate the search key", &[], "Nobody gave me the key."),
+    ]
 }
 
 fn item(key: &str, title: &str, status: &str, priority: &'static str) -> work::Item {

@@ -71,6 +71,7 @@ pub struct Bench {
     pub state: StateDir,
     pub config: Config,
     pub http: reqwest::Client,
+    pub native: Arc<Native>,
     _owned: OwnerLock,
     _folder: tempfile::TempDir,
 }
@@ -109,6 +110,7 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     let native = Native::open(&config, Store::new(state.path()));
     // Tests of what servers bring count their tools; tests of the program's own ask for them.
     let own = Some(native.clone()).filter(|_| !config.operators.is_empty());
+    let workers = native.shared().workers.clone();
     let redactor = Redactor::default();
     let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
     let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));
@@ -128,7 +130,7 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
         own_children: Vec::new(),
         connectors: connectors.collect::<HashMap<_, _>>(),
         first_notices: Vec::new(),
-        kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), ..start::Kept::default() },
+        kept: start::Kept { tools: own.map(|own| own as Arc<dyn FirstParty>), workers, ..start::Kept::default() },
     };
     let (handle, engine) = start::start(&config, options);
     let options = surface::Options {
@@ -137,11 +139,12 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
         environment: Arc::new(Operators),
         redactor: &redactor,
         operators: &config.operators,
-        native,
+        native: native.clone(),
     };
     let surfaces = surface::start(handle.clone(), options).await.expect("a free port");
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let bench = Bench { handle, engine, surfaces, server, trail, state, config, http, _owned: owned, _folder: folder };
+    let bench =
+        Bench { handle, engine, surfaces, server, trail, state, config, http, native, _owned: owned, _folder: folder };
     bench
         .until(|s| {
             s.revision > 0

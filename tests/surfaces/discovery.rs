@@ -44,8 +44,7 @@ fn names(listing: &Value) -> Vec<String> {
 
 /// The tools beside the program's own.
 async fn foreign(agent: &Agent) -> Vec<String> {
-    let ours = ["work", "page", "project", "task_activity", "search_knowledge", "comment_on", "merge_"];
-    let is_ours = |name: &String| PAIR.contains(&name.as_str()) || ours.iter().any(|part| name.contains(part));
+    let is_ours = |name: &String| crewlet_tui::native::table::named(name).is_some();
     names(&agent.list().await).into_iter().filter(|name| !is_ours(name)).collect()
 }
 

@@ -130,7 +130,9 @@ pub(super) fn who(caller: &StoredCaller) -> String {
         .filter_map(|(label, value)| Some(format!("{label}{}", text::visible(value.as_ref()?))))
         .collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    format!("{} {}{details}", text::visible(&caller.kind), text::visible(seat))
+    // A worker is nobody without the seat it works under.
+    let worker = caller.worker.as_ref().map(|worker| format!("{} of seat ", text::visible(worker)));
+    format!("{} {}{}{details}", text::visible(&caller.kind), worker.unwrap_or_default(), text::visible(seat))
 }
 
 pub(super) fn what(record: &Stored) -> String {

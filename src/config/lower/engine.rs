@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::{Lower, text};
 use crate::config::diagnostic::{child, item, quoted};
-use crate::config::model::{Autopilot, Discovery, EngineSettings, Native, Server};
+use crate::config::model::{Autopilot, Discovery, Embeddings, EngineSettings, Native, Server};
 use crate::config::shape::did_you_mean;
 use crate::config::tree::Node;
 use crate::ids::SeatHandle;
@@ -28,7 +28,29 @@ impl Lower<'_> {
             turn_tools: node.get("turn_tools").and_then(Node::flag).unwrap_or(true),
             native: Native { tracker: native("tracker"), pages: native("pages") },
             autopilots: self.autopilots(node, org),
+            embeddings: node.get("embeddings").and_then(|node| self.embeddings(node)),
         }
+    }
+
+    fn embeddings(&mut self, node: &Node) -> Option<Embeddings> {
+        const PATH: &str = "engine.embeddings";
+        let url = self.template_at(node, "url", PATH)?;
+        // An address that is not known before the variables are is looked at when it is used.
+        if let Some(text) = url.literal()
+            && !(text.starts_with("http://") || text.starts_with("https://"))
+        {
+            let mark = node.get("url").map_or(node.mark, |url| url.mark);
+            self.report
+                .error(mark, child(PATH, "url"), format!("{} is no http address", quoted(&text)))
+                .help("such as `https://api.example.com/v1`, without `/embeddings`");
+        }
+        let key = node.get("key").filter(|key| !key.is_null());
+        if let Some(key) = key.filter(|key| key.text().is_some_and(|text| text.trim().is_empty())) {
+            self.report
+                .error(key.mark, child(PATH, "key"), "is empty")
+                .help("a reference such as `${VAR}`, or no `key`");
+        }
+        Some(Embeddings { url, model: text(node, "model")?, key: self.template_at(node, "key", PATH) })
     }
 
     fn listen(&mut self, node: &Node) -> Option<SocketAddr> {

@@ -9,16 +9,21 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::Durability;
 use super::chain::{self, CURRENT, HEAD, LOCK, Link, START};
 use super::line::{Place, Stored, encode};
 use super::record::{Kind, Record};
+use super::writer::LATER;
 use crate::clock::Timestamp;
 use crate::tool::Digest;
 
 /// Where bytes of an incomplete last line are kept.
 const TORN: &str = "audit.torn";
+
+/// How long the places of the files are taken as they were: a folder that was moved away is noticed after that.
+const LOOKED: Duration = LATER;
 
 /// The trail as this process last saw it.
 #[derive(Debug)]
@@ -33,6 +38,10 @@ pub(super) struct Trail {
     seen: Option<Seen>,
     /// What was mended and is not yet said in the trail.
     mended: Vec<String>,
+    /// When the head file was last written.
+    head_written: Option<Instant>,
+    /// The head file names an earlier line than the last one.
+    head_lags: bool,
 }
 
 /// The end of the current file after our last batch.
@@ -64,8 +73,6 @@ pub(super) struct Locked<'a> {
     last: Link,
     /// What is wrong with the trail as it is now.
     wrong: Vec<String>,
-    /// The head file names an earlier line than the last one, as a killed process leaves it.
-    head_lags: bool,
     _lock: Held,
 }
 
@@ -82,28 +89,50 @@ impl Drop for Held {
 
 /// A file that stays open while it stands where it was opened.
 #[derive(Debug, Default)]
-struct Kept(Option<(u64, Arc<File>)>);
+struct Kept(Option<(Instant, u64, Arc<File>)>);
 
 impl Kept {
     /// The file at this path, with its number and its length.
     fn get(&mut self, path: &Path, options: &OpenOptions) -> io::Result<(Arc<File>, u64, u64)> {
-        if let (Some((inode, file)), Ok(there)) = (&self.0, fs::metadata(path))
+        if let (Some((_, inode, file)), Ok(there)) = (&self.0, fs::metadata(path))
             && there.ino() == *inode
         {
             return Ok((file.clone(), *inode, there.len()));
         }
         self.0 = None;
         let file = Arc::new(options.open(path)?);
-        let metadata = file.metadata()?;
-        self.0 = Some((metadata.ino(), file.clone()));
-        Ok((file, metadata.ino(), metadata.len()))
+        let there = file.metadata()?;
+        self.0 = Some((Instant::now(), there.ino(), file.clone()));
+        Ok((file, there.ino(), there.len()))
+    }
+
+    /// The file that stood at this path a moment ago.
+    fn recent(&mut self, path: &Path, options: &OpenOptions) -> io::Result<Arc<File>> {
+        match &self.0 {
+            Some((looked, _, file)) if looked.elapsed() < LOOKED => return Ok(file.clone()),
+            _ => {}
+        }
+        let (file, inode, _) = self.get(path, options)?;
+        self.0 = Some((Instant::now(), inode, file.clone()));
+        Ok(file)
     }
 }
 
 impl Trail {
     pub(super) fn new(dir: PathBuf, instance: Arc<str>, roll_at: u64) -> Self {
         let (lock, current, head) = (Kept::default(), Kept::default(), Kept::default());
-        Self { dir, instance, roll_at, lock, current, head, seen: None, mended: Vec::new() }
+        Self {
+            dir,
+            instance,
+            roll_at,
+            lock,
+            current,
+            head,
+            seen: None,
+            mended: Vec::new(),
+            head_written: None,
+            head_lags: false,
+        }
     }
 
     /// Takes the lock and looks at the end of the trail.
@@ -125,15 +154,13 @@ impl Trail {
 
     fn lock_file(&mut self) -> io::Result<Arc<File>> {
         let path = self.dir.join(LOCK);
-        let (file, ..) = named(LOCK, self.lock.get(&path, private().create(true).truncate(false)))?;
-        Ok(file)
+        named(LOCK, self.lock.recent(&path, private().create(true).truncate(false)))
     }
 
     fn locked(&mut self, lock: Held) -> io::Result<Locked<'_>> {
         let (file, inode, length) = named(CURRENT, self.open_current())?;
         let known = self.seen.map(|seen| seen.last);
-        let mut locked =
-            Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), head_lags: false, _lock: lock };
+        let mut locked = Locked { trail: self, file, inode, length, last: START, wrong: Vec::new(), _lock: lock };
         match locked.trail.seen {
             Some(seen) if seen.inode == inode && seen.length == length => locked.last = seen.last,
             _ => named(CURRENT, locked.look(known))?,
@@ -143,12 +170,20 @@ impl Trail {
 
     /// The file that is written, its number and its length.
     fn open_current(&mut self) -> io::Result<(Arc<File>, u64, u64)> {
+        // Others append beside us, and set full files aside.
         self.current.get(&self.dir.join(CURRENT), private().read(true).append(true).create(true))
     }
 
     fn write_head(&mut self, last: Link) -> io::Result<()> {
-        let (file, ..) = self.head.get(&self.dir.join(HEAD), private().create(true).truncate(false))?;
-        chain::write_head(&file, last)
+        let file = self.head.recent(&self.dir.join(HEAD), private().create(true).truncate(false))?;
+        chain::write_head(&file, last)?;
+        self.head_written = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Whether the head file is behind and nothing is on its way that would change that.
+    pub(super) const fn head_lags(&self) -> bool {
+        self.head_lags
     }
 }
 
@@ -187,7 +222,7 @@ impl Locked<'_> {
         }
         if text.is_empty() {
             // Nobody else may come for hours, and until then a cut of these lines would not be noticed.
-            if self.head_lags {
+            if self.trail.head_lags {
                 self.write_head();
             }
             return Ok(());
@@ -198,7 +233,12 @@ impl Locked<'_> {
         self.length += text.len() as u64;
         self.last = last;
         self.trail.seen = Some(Seen { inode: self.inode, length: self.length, last });
-        self.write_head();
+        self.trail.head_lags = true;
+        // Of many batches in a short time the last one counts; the writer comes back for it.
+        let recent = |at: Instant| at.elapsed() < LATER;
+        if durability == Durability::Synced || !self.trail.head_written.is_some_and(recent) {
+            self.write_head();
+        }
         Ok(())
     }
 
@@ -206,7 +246,7 @@ impl Locked<'_> {
     /// the batch.
     fn write_head(&mut self) {
         match self.trail.write_head(self.last) {
-            Ok(()) => self.head_lags = false,
+            Ok(()) => self.trail.head_lags = false,
             Err(error) => tracing::warn!(error = %error, "audit_head_not_written"),
         }
     }
@@ -264,7 +304,7 @@ impl Locked<'_> {
         let head = chain::read_head(&self.trail.dir)?;
         let known = [known, head].into_iter().flatten().max_by_key(|link| link.seq);
         let lags = |found: Link| head.is_none_or(|head| head.seq < found.seq);
-        self.head_lags = matches!(found, Found::Record(found) if lags(found));
+        self.trail.head_lags = matches!(found, Found::Record(found) if lags(found));
         self.last = match (found, known) {
             (Found::Nothing, None) => START,
             (Found::Record(found), None) => found,

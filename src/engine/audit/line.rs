@@ -108,18 +108,24 @@ impl Line {
 
     fn caller(&mut self, caller: &Caller) {
         let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
-        let facts = match caller {
-            Caller::Console => None,
-            Caller::Seat { seat, session, client } => {
-                Some([("seat", seat.as_str()), ("session", session), ("client", client)])
-            }
-            Caller::Operator { holder, session, client } => {
-                let id = holder.operator().unwrap_or_else(|| holder.as_str());
-                Some([("operator", id), ("session", session), ("client", client)])
-            }
-        };
-        for (name, value) in facts.into_iter().flatten() {
+        let mut fact = |name: &str, value: &str| {
             let _ = write!(object, ",\"{name}\":{}", quote(value));
+        };
+        match caller {
+            Caller::Console => {}
+            Caller::Seat { seat, .. } => fact("seat", seat.as_str()),
+            Caller::Worker { seat, holder, .. } => {
+                fact("seat", seat.as_str());
+                fact("worker", holder.worker().as_ref().map_or(holder.as_str(), |(_, worker)| worker.as_str()));
+            }
+            Caller::Operator { holder, .. } => fact("operator", holder.operator().unwrap_or_else(|| holder.as_str())),
+        }
+        if let Caller::Seat { session, client, .. }
+        | Caller::Worker { session, client, .. }
+        | Caller::Operator { session, client, .. } = caller
+        {
+            fact("session", session);
+            fact("client", client);
         }
         object.push('}');
         self.raw("caller", &object);
@@ -242,6 +248,8 @@ pub struct StoredCaller {
     pub kind: String,
     /// The seat.
     pub seat: Option<String>,
+    /// The worker's id, where it is one of the seat's.
+    pub worker: Option<String>,
     /// The operator's id.
     pub operator: Option<String>,
     /// The agent's session.

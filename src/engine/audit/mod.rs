@@ -29,17 +29,15 @@ pub use verify::{Break, Verdict, verify};
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::watch;
 
 use super::snapshot::AuditHealth;
 use super::state_dir::StateDir;
 use crate::ids::CallId;
-use writer::{Request, Shared, Writer};
+use writer::{Sender, Shared, Writer};
 
 /// A file of the trail that has this many bytes is set aside and a new one begun.
 const ROLL_AT: u64 = 64 << 20;
-/// Batches that may wait for the writer; whoever comes then waits for a place.
-const QUEUE: usize = 256;
 
 /// How durable a batch has to be before the writer answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +80,11 @@ pub struct Audit {
 
 #[derive(Clone, Debug)]
 enum Sink {
-    File(mpsc::Sender<Request>, Arc<Shared>),
+    File {
+        writer: Arc<Shared>,
+        /// Its thread ends with the last of these.
+        _sender: Arc<Sender>,
+    },
     Memory(MemoryTrail),
 }
 
@@ -109,14 +111,13 @@ fn open_with(dir: &StateDir, instance: &str, roll_at: u64) -> Result<(Audit, Ope
     // A runtime of its own: the trail goes on while the engine's threads are busy, and tests that stop the
     // engine's clock do not stop this one.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(no_thread)?;
-    let (sender, requests) = mpsc::channel(QUEUE);
-    let shared = Arc::new(Shared::new(writer));
+    let (shared, sender) = Shared::new(writer);
     let writer = shared.clone();
     std::thread::Builder::new()
         .name("audit".to_owned())
-        .spawn(move || runtime.block_on(writer::run(&writer, requests)))
+        .spawn(move || runtime.block_on(writer::run(&writer)))
         .map_err(no_thread)?;
-    Ok((Audit { sink: Sink::File(sender, shared), health: health_now }, opened))
+    Ok((Audit { sink: Sink::File { writer: shared, _sender: Arc::new(sender) }, health: health_now }, opened))
 }
 
 /// A name for this run of the program: `i` and ten random characters.
@@ -138,28 +139,17 @@ impl Audit {
     /// # Errors
     /// When they cannot be written; none of the batch is in the trail then.
     pub async fn append(&self, records: Vec<Record>, durability: Durability) -> Result<(), AuditError> {
-        let requests = match &self.sink {
-            Sink::File(requests, writer) => {
-                // Nobody waits and the writer is free: a write into the page cache is over sooner than a thread wakes.
-                let alone = durability == Durability::Written && requests.capacity() == QUEUE;
-                if alone && writer.at_once(&records) {
-                    return Ok(());
-                }
-                requests
-            }
-            Sink::Memory(trail) => return trail.append(records, durability),
-        };
-        let ended = || AuditError { reason: "its writer has ended".into() };
-        let (reply, written) = oneshot::channel();
-        requests.send(Request::Append { records, durability, reply }).await.map_err(|_| ended())?;
-        written.await.map_err(|_| ended())?
+        match &self.sink {
+            Sink::File { writer, .. } => writer.append(records, durability).await,
+            Sink::Memory(trail) => trail.append(records, durability),
+        }
     }
 
     /// Appends records that nobody waits for: they go with the next batch, or alone after a moment. A process that is
     /// killed before that leaves without them.
     pub async fn append_later(&self, records: Vec<Record>) {
         let left = match &self.sink {
-            Sink::File(_, writer) => writer.later(records),
+            Sink::File { writer, .. } => writer.later(records),
             Sink::Memory(_) => Some(records),
         };
         if let Some(records) = left {
@@ -176,11 +166,8 @@ impl Audit {
     /// Ends the writer in order after what was appended before. Appending fails from then on. Without it the next
     /// start looks for calls that this instance left open.
     pub async fn close(&self) {
-        if let Sink::File(requests, _) = &self.sink {
-            let (reply, closed) = oneshot::channel();
-            if requests.send(Request::Close { reply }).await.is_ok() {
-                let _ = closed.await;
-            }
+        if let Sink::File { writer, .. } = &self.sink {
+            writer.close().await;
         }
     }
 }

@@ -15,7 +15,7 @@ use super::line::{Stored, StoredCaller};
 use super::record::{Decision, Kind, Outcome, Record};
 use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
-use crate::ids::{CallId, ConnectionName, SeatHandle, ServerName};
+use crate::ids::{CallId, ConnectionName, SeatHandle, ServerName, WorkerId};
 use crate::tool::EffectClass;
 
 const FOLDER: &str = "instances";
@@ -176,6 +176,10 @@ fn caller(stored: StoredCaller) -> Option<Caller> {
     let (session, client) = (stored.session.unwrap_or_default().into(), stored.client.unwrap_or_default().into());
     match (stored.kind.as_str(), stored.seat, stored.operator) {
         ("console", ..) => Some(Caller::Console),
+        ("worker", Some(seat), _) => {
+            let (seat, worker) = (SeatHandle::new(seat.as_str()), WorkerId::new(stored.worker.unwrap_or_default()));
+            Some(Caller::Worker { holder: SeatHandle::of_worker(&seat, &worker), seat, session, client })
+        }
         ("seat", Some(seat), _) => Some(Caller::Seat { seat: SeatHandle::new(seat.as_str()), session, client }),
         ("operator", _, Some(id)) => Some(Caller::Operator { holder: SeatHandle::of_operator(&id), session, client }),
         _ => None,

@@ -1,16 +1,18 @@
 //! The writer of the trail and its thread, which takes what has gathered in the queue as one batch. A batch that
-//! finds the writer free is written by whoever brings it.
+//! finds the writer free is written by whoever brings it, together with what others bring meanwhile: no thread has to
+//! wake for a write into the page cache.
 //!
 //! Started by [`super::open`]. While the trail cannot be written it refuses every batch, tries again each second,
 //! and says in the trail afterwards how much was refused.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::file::Trail;
 use super::record::{Decision, Kind, Outcome, Record};
@@ -22,8 +24,10 @@ use crate::ids::CallId;
 
 /// Requests that are taken as one batch at most.
 const GROUP: usize = 256;
-/// How long a record that nobody waits for may be kept back for the next batch.
-const LATER: Duration = Duration::from_millis(20);
+/// How long a record that nobody waits for may be kept back for the next batch, and the head file may lag.
+pub(super) const LATER: Duration = Duration::from_millis(20);
+/// Batches of others that are written after one's own at most; the thread does the rest.
+const HELPED: usize = 4;
 /// How often a broken trail is tried again while nobody asks.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -31,7 +35,13 @@ const RETRY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) enum Request {
     Append { records: Vec<Record>, durability: Durability, reply: oneshot::Sender<Result<(), AuditError>> },
-    Close { reply: oneshot::Sender<()> },
+    Close { reply: Option<oneshot::Sender<()>> },
+}
+
+impl Request {
+    const fn is_for_thread(&self) -> bool {
+        !matches!(self, Self::Append { durability: Durability::Written, .. })
+    }
 }
 
 /// The writer's state.
@@ -52,12 +62,35 @@ pub(super) struct Writer {
     ended: bool,
 }
 
+/// What waits for the writer.
+#[derive(Debug, Default)]
+struct Queue {
+    requests: VecDeque<Request>,
+    /// Something in it is the thread's alone: it syncs, or it closes.
+    for_thread: bool,
+    /// Nobody takes anything out any more.
+    ended: bool,
+}
+
 /// The writer as its thread and those who append share it.
 #[derive(Debug)]
 pub(super) struct Shared {
     writer: Mutex<Writer>,
+    queue: Mutex<Queue>,
+    /// Told when the queue needs the thread.
+    waits: Notify,
     /// Told when there is something to write later.
     due: Notify,
+}
+
+/// Ends the writer's thread when the last of those who append is gone.
+#[derive(Debug)]
+pub(super) struct Sender(Arc<Shared>);
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.0.put(None);
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -67,16 +100,25 @@ struct Broken {
     error: AuditError,
 }
 
-/// Runs the writer until everybody who could send has gone, or [`Request::Close`].
-pub(super) async fn run(shared: &Shared, mut requests: mpsc::Receiver<Request>) {
+/// Runs the writer until everybody who could append has gone, or [`Request::Close`].
+pub(super) async fn run(shared: &Shared) {
     let closer = loop {
-        let Some(first) = shared.next(&mut requests).await else { continue };
-        let Some(first) = first else { break None };
-        let group = gather(first, &mut requests);
-        if let Some(closer) = shared.free().serve(group) {
-            break Some(closer);
+        if !shared.wait().await {
+            continue;
         }
+        let group = shared.take(true);
+        if let ControlFlow::Break(closer) = shared.free().serve(group) {
+            break closer;
+        }
+        shared.help();
     };
+    // Whoever comes too late is told so, by its reply being dropped.
+    let late = {
+        let mut queue = shared.queue();
+        queue.ended = true;
+        std::mem::take(&mut queue.requests)
+    };
+    drop(late);
     shared.free().finish();
     if let Some(closer) = closer {
         let _ = closer.send(());
@@ -84,33 +126,128 @@ pub(super) async fn run(shared: &Shared, mut requests: mpsc::Receiver<Request>) 
 }
 
 impl Shared {
-    pub(super) fn new(writer: Writer) -> Self {
-        Self { writer: Mutex::new(writer), due: Notify::new() }
+    pub(super) fn new(writer: Writer) -> (Arc<Self>, Sender) {
+        let (queue, waits, due) = (Mutex::default(), Notify::new(), Notify::new());
+        let shared = Arc::new(Self { writer: Mutex::new(writer), queue, waits, due });
+        (shared.clone(), Sender(shared))
     }
 
-    /// The next request; the outer `None`: nobody asked for a while, and what was left for later was written or a
-    /// broken trail tried again.
-    async fn next(&self, requests: &mut mpsc::Receiver<Request>) -> Option<Option<Request>> {
-        let pause = if self.free().is_broken() {
+    /// True when the queue needs the thread; false when nobody asked for a while, and what was left for later was
+    /// written or a broken trail tried again.
+    async fn wait(&self) -> bool {
+        if !self.queue().requests.is_empty() {
+            return true;
+        }
+        let is_broken = self.free().is_broken();
+        self.help();
+        let pause = if is_broken {
             RETRY
         } else {
             tokio::select! {
                 biased;
-                request = requests.recv() => return Some(request),
+                () = self.waits.notified() => return true,
                 () = self.due.notified() => LATER,
             }
         };
-        let request = tokio::time::timeout(pause, requests.recv()).await.ok();
-        if request.is_none() {
+        let asked = tokio::time::timeout(pause, self.waits.notified()).await.is_ok();
+        if !asked {
             self.free().flush();
+            self.help();
         }
-        request
+        asked
     }
 
-    /// Writes a batch here and now. False when nothing was written: somebody would have to be waited for, or something
-    /// is wrong, which is the thread's to find out and to try again.
-    pub(super) fn at_once(&self, records: &[Record]) -> bool {
-        self.writer.try_lock().is_ok_and(|mut writer| writer.at_once(records))
+    /// Appends a batch and waits for it.
+    pub(super) async fn append(&self, records: Vec<Record>, durability: Durability) -> Result<(), AuditError> {
+        let at_once = durability == Durability::Written;
+        if at_once && self.at_once(&records) {
+            return Ok(());
+        }
+        let (reply, written) = oneshot::channel();
+        self.put(Some(Request::Append { records, durability, reply }));
+        if at_once {
+            self.help();
+        }
+        written.await.map_err(|_| AuditError { reason: "its writer has ended".into() })?
+    }
+
+    /// Ends the writer after what was brought before.
+    pub(super) async fn close(&self) {
+        let (reply, closed) = oneshot::channel();
+        self.put(Some(Request::Close { reply: Some(reply) }));
+        let _ = closed.await;
+    }
+
+    /// Writes a batch here and now, unless somebody would have to be waited for, or something is wrong, which is the
+    /// thread's to find out and to try again.
+    fn at_once(&self, records: &[Record]) -> bool {
+        let Ok(mut writer) = self.writer.try_lock() else { return false };
+        let written = writer.at_once(records);
+        self.let_go(writer);
+        self.help();
+        written
+    }
+
+    /// The thread comes back for what is kept for later.
+    fn let_go(&self, writer: MutexGuard<'_, Writer>) {
+        let comes_back = writer.trail.head_lags();
+        drop(writer);
+        if comes_back {
+            self.due.notify_one();
+        }
+    }
+
+    /// Leaves a request for whoever has the writer next; nothing: nobody will ask any more.
+    fn put(&self, request: Option<Request>) {
+        let request = request.unwrap_or(Request::Close { reply: None });
+        let mut queue = self.queue();
+        if queue.ended {
+            return;
+        }
+        let for_thread = request.is_for_thread();
+        queue.for_thread |= for_thread;
+        queue.requests.push_back(request);
+        drop(queue);
+        if for_thread {
+            self.waits.notify_one();
+        }
+    }
+
+    /// What waits, at most one group; nothing when only the thread may have it.
+    fn take(&self, is_thread: bool) -> Vec<Request> {
+        let mut queue = self.queue();
+        if queue.for_thread && !is_thread {
+            return Vec::new();
+        }
+        let most = queue.requests.len().min(GROUP);
+        let group = queue.requests.drain(..most).collect();
+        queue.for_thread = queue.requests.iter().any(Request::is_for_thread);
+        group
+    }
+
+    /// Writes what others left while the writer was busy. Whoever lets go of the writer looks once more, so nothing
+    /// stays behind: who left something before it did is seen, and who comes after finds the writer free.
+    fn help(&self) {
+        for _ in 0..HELPED {
+            if self.queue().requests.is_empty() {
+                return;
+            }
+            let Ok(mut writer) = self.writer.try_lock() else { return };
+            let group = self.take(false);
+            if group.is_empty() {
+                break;
+            }
+            let left = writer.serve_at_once(group);
+            self.let_go(writer);
+            if !left.is_empty() {
+                let mut queue = self.queue();
+                for request in left.into_iter().rev() {
+                    queue.requests.push_front(request);
+                }
+                break;
+            }
+        }
+        self.waits.notify_one();
     }
 
     /// Keeps records for the next batch; gives them back when they have to go the usual way.
@@ -122,7 +259,12 @@ impl Shared {
         writer.later.extend(records);
         drop(writer);
         self.due.notify_one();
+        self.help();
         None
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn free(&self) -> MutexGuard<'_, Writer> {
@@ -161,26 +303,57 @@ impl Writer {
     }
 
     fn at_once(&mut self, records: &[Record]) -> bool {
+        self.later.extend_from_slice(records);
+        let written = self.write_at_once();
+        if !written {
+            self.later.truncate(self.later.len() - records.len());
+        }
+        written
+    }
+
+    /// Writes what is kept for later without waiting for anything; false when it is still to be written.
+    fn write_at_once(&mut self) -> bool {
         if self.ended || self.is_broken() || self.alive.is_none() {
             return false;
         }
         let Ok(Some(mut locked)) = self.trail.lock_at_once() else { return false };
-        self.later.extend_from_slice(records);
         let written = locked.append(&self.later, Durability::Written).is_ok();
         drop(locked);
-        if !written {
-            self.later.truncate(self.later.len() - records.len());
-            return false;
+        if written {
+            let mut written = std::mem::take(&mut self.later);
+            for record in written.drain(..) {
+                self.follow(&record);
+            }
+            self.later = written;
         }
-        for record in std::mem::take(&mut self.later) {
-            self.follow(&record);
-        }
-        true
+        written
     }
 
-    /// One batch; returns whom to tell about the end, when it was asked for.
-    fn serve(&mut self, group: Vec<Request>) -> Option<oneshot::Sender<()>> {
-        let (mut all, mut replies, mut closer) = (std::mem::take(&mut self.later), Vec::new(), None);
+    /// The same for what others wait for; gives back what is still to be written.
+    fn serve_at_once(&mut self, group: Vec<Request>) -> Vec<Request> {
+        let kept = self.later.len();
+        for request in &group {
+            if let Request::Append { records, .. } = request {
+                self.later.extend_from_slice(records);
+            }
+        }
+        if !self.write_at_once() {
+            self.later.truncate(kept);
+            return group;
+        }
+        for request in group {
+            if let Request::Append { reply, .. } = request {
+                // Nobody waits any more: the records stand all the same.
+                let _ = reply.send(Ok(()));
+            }
+        }
+        Vec::new()
+    }
+
+    /// One batch; breaks off when the end was asked for, with whom to tell.
+    fn serve(&mut self, group: Vec<Request>) -> ControlFlow<Option<oneshot::Sender<()>>> {
+        let (mut all, mut replies, mut closer) =
+            (std::mem::take(&mut self.later), Vec::new(), ControlFlow::Continue(()));
         let mut group_durability = Durability::Written;
         for request in group {
             match request {
@@ -191,7 +364,7 @@ impl Writer {
                         group_durability = Durability::Synced;
                     }
                 }
-                Request::Close { reply } => closer = Some(reply),
+                Request::Close { reply } => closer = ControlFlow::Break(reply),
             }
         }
         if !all.is_empty() || !replies.is_empty() {
@@ -316,16 +489,4 @@ impl Opened {
             }
         }
     }
-}
-
-/// The first request together with what else is waiting.
-fn gather(first: Request, requests: &mut mpsc::Receiver<Request>) -> Vec<Request> {
-    let mut group = vec![first];
-    while group.len() < GROUP {
-        match requests.try_recv() {
-            Ok(request) => group.push(request),
-            Err(_) => break,
-        }
-    }
-    group
 }

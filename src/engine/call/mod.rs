@@ -1,13 +1,14 @@
 //! The pipeline of one call: resolve, classify, record intent, gate, ask, dispatch, record the outcome.
 //!
-//! The core starts one [`Pipeline::run`] for each call. It owns the call's story from received to finished and
-//! tells the core about it by [`CallEvent`]s; it never changes shared state itself.
+//! [`Running`](running::Running) starts one [`Pipeline::run`] for each call. It owns the call's story from received to
+//! finished and tells the core about it by [`CallEvent`]s; it never changes shared state itself.
 
 mod ask;
 pub mod hold;
 mod report;
 mod rounds;
 mod run;
+pub(super) mod running;
 mod send;
 mod trail;
 
@@ -69,6 +70,8 @@ pub(super) enum CallEvent {
     GrantUsed(GrantId),
     /// A call was refused because its seat is stopped.
     Stopped(SeatHandle),
+    /// A fault of ours ended the call.
+    Lost(CallId),
 }
 
 /// What all calls share.

@@ -17,6 +17,7 @@ use crate::engine::handle::{CallReport, CallRequest};
 use crate::engine::snapshot::{AuditHealth, CallPhase, CallView, ResultView, Withdrawal};
 use crate::ids::{CallId, ConnectionName, GrantId};
 use crate::tool::output::{self, CallOutput, OutputNote};
+use crate::tool::worker::may_hold;
 use crate::tool::{Arguments, Digest, EffectClass, Entry};
 
 /// One call on its way.
@@ -115,6 +116,9 @@ impl Run {
                 Some(entry) => entry.clone(),
                 None => return self.over(CallPhase::Withdrawn(Withdrawal::ServerGone), None).await,
             };
+            if let Some(barred) = self.barred(&entry) {
+                return self.refuse(barred).await;
+            }
             let (verdict, settings) = self.verdict(&entry, changed);
             let sent = match verdict {
                 Verdict::Refuse { reason } => return self.refuse(reason).await,
@@ -150,6 +154,12 @@ impl Run {
         }
     }
 
+    /// Why a worker does not get the tool as it is now, whatever it was given: the guard is asked at every look.
+    fn barred(&self, entry: &Entry) -> Option<Arc<str>> {
+        let barred = self.request.caller.is_worker().then(|| may_hold(entry).err()).flatten()?;
+        Some(format!("refused: not for a worker: {barred}").into())
+    }
+
     /// Takes the tool as it is now: the view's facts, and the arguments composed for it.
     fn place(&mut self, entry: Arc<Entry>) {
         self.edited_from = None;
@@ -180,8 +190,10 @@ impl Run {
         let seat = self.request.caller.seat();
         let answer = standing.answer(&settings, entry, seat);
         let digest = self.arguments.digest();
-        // After a change under a question a person looks again, whatever is remembered.
-        let grant = (changed == Changed::No).then(|| standing.grant(entry, seat, digest, Instant::now())).flatten();
+        // After a change under a question a person looks again, whatever is remembered. What is remembered is the seat's
+        // own and no worker's.
+        let remembered = changed == Changed::No && !self.request.caller.is_worker();
+        let grant = remembered.then(|| standing.grant(entry, seat, digest, Instant::now())).flatten();
         let (answer, decider) = with_grant(answer, grant);
         self.grant = grant.map(|grant| grant.id).filter(|_| &*decider != "policy");
         self.view.policy = Some((answer.decision, answer.by.clone()));

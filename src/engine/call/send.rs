@@ -1,6 +1,8 @@
 //! Sending: a permit turned into one request, the answer turned into the call's end.
 
+use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -21,6 +23,9 @@ use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::annotations::Hint;
 use crate::tool::output::{self, CallOutput, OutputNote};
 use crate::tool::{EffectClass, Entry};
+
+/// A call that nobody is asked about and that ends sooner is shown once it has ended.
+const SHOWN: Duration = Duration::from_millis(50);
 
 impl Run {
     /// Sends a call that a person approved: once, whatever its hints. What became stricter since the question was
@@ -172,7 +177,10 @@ impl Run {
         asked: Option<Tier>,
     ) -> Result<Reply, CallFailure> {
         self.view.phase = CallPhase::Running;
-        self.publish().await;
+        // Where nobody can be asked anything during a call, it is shown only when it takes a while.
+        if self.pipeline.forms.is_some() || asked.is_some() {
+            self.publish().await;
+        }
         // Nothing is waited for between this and the sending.
         if let Some(why) = self.last_look(entry, asked) {
             return Err(CallFailure::NotSent(why));
@@ -181,7 +189,8 @@ impl Run {
             // Once begun it runs to its end: nobody could say what a half of it was.
             Some(Link { own: Some(own), .. }) => {
                 let sent = Instant::now();
-                let answer = own.call(self.asked(dispatch)).await;
+                let asked = self.asked(dispatch);
+                let answer = self.shown(own.call(asked)).await;
                 self.view.ran = Some(sent.elapsed());
                 Ok(Reply::Result(answer))
             }
@@ -204,10 +213,23 @@ impl Run {
         }
     }
 
+    /// Waits for an answer; after a moment the call is shown as one that runs.
+    async fn shown<T>(&self, answer: impl Future<Output = T>) -> T {
+        tokio::pin!(answer);
+        match tokio::time::timeout(SHOWN, &mut answer).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                self.publish().await;
+                answer.await
+            }
+        }
+    }
+
     /// Sends a request; the time until its answer is the server's.
     pub(super) async fn timed(&mut self, connection: &Connection, dispatch: Dispatch) -> Result<Reply, CallFailure> {
         let sent = Instant::now();
-        let answer = connection.call(dispatch, self.waiter()).await;
+        let waiter = self.waiter();
+        let answer = self.shown(connection.call(dispatch, waiter)).await;
         self.view.ran = Some(self.view.ran.unwrap_or_default() + sent.elapsed());
         answer
     }

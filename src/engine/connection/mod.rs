@@ -60,6 +60,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::http::endpoint::{client as http_client, root_cause};
 use self::progress::Waiter;
 pub use self::query::{Listed, Query};
 use self::reach::Availability;

@@ -20,6 +20,7 @@ impl Core {
     /// Ends in order: questions, then connections, then calls, which record how they ended.
     pub(super) async fn end(&mut self) {
         self.snapshot.stopping = true;
+        self.running.close();
         self.desk.withdraw_where(|_| Some(Withdrawal::Shutdown));
         self.forms.withdraw_where(|_| Some(Why::Shutdown));
         self.publish();
@@ -33,12 +34,14 @@ impl Core {
             }
             self.publish();
         }
+        // What still runs is the program's own: a tool that waits for somebody waits no longer.
+        self.running.cancel_all();
         let last_words = tokio::time::sleep(LAST_WORDS);
         tokio::pin!(last_words);
         while !(self.running.is_empty() && self.stories.is_empty()) {
             tokio::select! {
-                Some(_) = self.running.join_next() => {}
-                Some(_) = self.stories.join_next() => {}
+                () = self.running.ended(), if !self.running.is_empty() => {}
+                Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
                 Some(asking) = self.inlets.asking.recv() => self.asking(asking),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
                 () = &mut last_words => break,

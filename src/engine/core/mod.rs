@@ -9,17 +9,19 @@ pub(super) mod doors;
 mod ending;
 mod events;
 mod forms;
+pub(super) mod questions;
 mod reload;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod workers;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
-use tokio::task::{Id, JoinError, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -39,10 +41,12 @@ use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::Server;
-use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, Board, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
+use super::workers::Workers;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
+use crate::engine::call::running::Running;
 use crate::ids::{CallId, ConnectionName, SeatHandle};
 use crate::org::Org;
 use crate::tool::Catalog;
@@ -59,11 +63,12 @@ const LOG_RECORDS: usize = 5_000;
 const LOG_BYTES: usize = 8 << 20;
 /// Notices kept in a snapshot.
 const NOTICES: usize = 64;
+/// Events of calls that are taken before anything else has its turn.
+const EVENTS_AT_ONCE: usize = 64;
 
 /// Everything that reaches the core from outside.
 pub(super) struct Inlets {
     pub(super) commands: mpsc::Receiver<Command>,
-    pub(super) calls: mpsc::Receiver<Submitted>,
     pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
@@ -71,6 +76,7 @@ pub(super) struct Inlets {
     pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
+    pub(super) questions: questions::Questions,
 }
 
 /// Everything that the core tells others.
@@ -104,6 +110,7 @@ pub(super) struct Fixed {
     pub(super) launcher: Launcher,
     /// The program's own tools.
     pub(super) own: Option<Own>,
+    pub(super) workers: Workers,
     pub(super) names_changed: Box<dyn Fn(&Names) + Send>,
     pub(super) pins_changed: Box<dyn Fn(&Pins) + Send>,
     pub(super) eras_changed: Option<ErasChanged>,
@@ -130,9 +137,7 @@ pub(super) struct Core {
     /// The pins have changed since they were handed to whoever keeps them.
     pub(super) unsaved_pins: bool,
     pub(super) calls: Calls,
-    pub(super) running: JoinSet<()>,
-    pub(super) cancels: HashMap<CallId, CancellationToken>,
-    pub(super) tasks: HashMap<Id, CallId>,
+    pub(super) running: Running,
     pub(super) doors: doors::Doors<&'static str>,
     pub(super) warned: HashSet<Warning>,
     /// Seats that were told to have none of their own tools.
@@ -173,8 +178,7 @@ impl Core {
                 Some(command) => return self.command(command),
                 None => return false,
             },
-            Some(event) = self.inlets.call_events.recv() => self.call_event(event),
-            Some(submitted) = self.inlets.calls.recv() => self.start_call(CallId::fresh(), submitted),
+            Some(event) = self.inlets.call_events.recv() => self.call_events(event),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
                 self.forms.expire(Instant::now());
@@ -186,6 +190,7 @@ impl Core {
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
             Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
+            () = self.inlets.questions.changed() => self.questions_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {
@@ -194,7 +199,6 @@ impl Core {
                 self.dirty = true;
             }
             Some(news) = self.inlets.surface.recv() => self.surface_news(news),
-            Some(ended) = self.running.join_next_with_id(), if !self.running.is_empty() => self.call_task_ended(ended),
             Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
             Some(_) = self.connections.join_next(), if !self.connections.is_empty() => {}
         }
@@ -216,6 +220,8 @@ impl Core {
             Command::Revoke(grant) => self.revoke(grant),
             Command::StopSeat(seat) => self.stop_seat(seat),
             Command::ReleaseSeat(seat) => self.release_seat(&seat),
+            Command::MintWorker(order) => self.mint_worker(order),
+            Command::EndWorker(worker) => self.end_worker(&worker),
             Command::Call { call, tool, arguments } => {
                 let request = CallRequest {
                     caller: Caller::Console,
@@ -224,13 +230,11 @@ impl Core {
                     consent: Consent::None,
                     cancel: CancellationToken::new(),
                 };
-                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None, refused: None });
+                // It is closed only once this loop has ended.
+                let submitted = Submitted { request, hold: Hold::default(), reply: None, refused: None };
+                let _ = self.running.start(call, submitted);
             }
-            Command::Cancel(call) => {
-                if let Some(cancel) = self.cancels.get(&call) {
-                    cancel.cancel();
-                }
-            }
+            Command::Cancel(call) => self.running.cancel(&call),
             Command::Export(export) => self.export(export),
             Command::Shutdown => return false,
         }
@@ -255,37 +259,14 @@ impl Core {
         }
     }
 
-    fn start_call(&mut self, call: CallId, submitted: Submitted) {
-        let Submitted { request, hold, reply, refused } = submitted;
-        self.cancels.insert(call.clone(), request.cancel.clone());
-        let id = call.clone();
-        let pipeline = self.fixed.pipeline.clone();
-        let task = self.running.spawn(async move {
-            let report = match refused {
-                Some(reason) => pipeline.refuse(id, request, reason).await,
-                None => pipeline.run(id, request, hold).await,
-            };
-            if let Some(reply) = reply {
-                // A caller that has gone hears nothing; the audit and the snapshot hold the end.
-                let _ = reply.send(report);
-            }
-        });
-        self.tasks.insert(task.id(), call);
-    }
-
-    /// A task that panicked takes nothing along: its question ends, and its call is told as what it is, unknown.
-    fn call_task_ended(&mut self, ended: Result<(Id, ()), JoinError>) {
-        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
-        let Some(call) = self.tasks.remove(&id) else { return };
-        let Err(error) = ended else { return };
-        tracing::error!(%call, %error, "call_task_panicked");
-        self.desk.withdraw_call(&call, Withdrawal::ServerGone);
-        let lost = self.calls.views().into_iter().find(|view| view.id == call);
+    /// A fault of ours ended a call: its question ends, and it is told as what it is, unknown.
+    fn lose_call(&mut self, call: &CallId) {
+        self.desk.withdraw_call(call, Withdrawal::ServerGone);
+        let lost = self.calls.views().into_iter().find(|view| view.id == *call);
         if let Some(view) = lost.filter(|view| !view.phase.is_over()) {
             let reason: Arc<str> = "a fault of this program ended the call; the log says where".into();
             self.put_call(super::snapshot::CallView { phase: CallPhase::Unknown { reason }, ..(*view).clone() });
         }
-        self.dirty = true;
     }
 
     fn surface_news(&mut self, news: SurfaceNews) {
@@ -300,10 +281,21 @@ impl Core {
                 self.snapshot.listener_problem = Some(problem);
             }
             SurfaceNews::Sessions(sessions) => self.snapshot.sessions = sessions,
+            // What there is now is looked at when the snapshot is made.
+            SurfaceNews::Workers => {}
             SurfaceNews::TurnedAway(reason) => self.turned_away(reason),
             SurfaceNews::Notice(level, text) => self.notice(level, &text),
         }
         self.dirty = true;
+    }
+
+    /// An event and those that came with it.
+    fn call_events(&mut self, first: CallEvent) {
+        self.call_event(first);
+        for _ in 0..EVENTS_AT_ONCE {
+            let Ok(event) = self.inlets.call_events.try_recv() else { break };
+            self.call_event(event);
+        }
     }
 
     fn call_event(&mut self, event: CallEvent) {
@@ -314,15 +306,15 @@ impl Core {
             CallEvent::Ask(question, view) => self.ask(*question, *view),
             CallEvent::GrantUsed(grant) => self.grant_used(grant),
             CallEvent::Stopped(seat) => self.count_stopped(&seat),
+            CallEvent::Lost(call) => self.lose_call(&call),
         }
     }
 
     fn put_call(&mut self, view: super::snapshot::CallView) {
-        let (id, ran, connection) = (view.id.clone(), view.ran, view.connection.clone());
+        let (ran, connection) = (view.ran, view.connection.clone());
         if !self.calls.put(view) {
             return;
         }
-        self.cancels.remove(&id);
         self.refresh_histories();
         let known = self.servers.iter().position(|known| Some(&known.declared.connection) == connection.as_ref());
         if let (Some(ran), Some(index)) = (ran, known)
@@ -366,6 +358,7 @@ impl Core {
         self.snapshot.forms = self.forms.views();
         self.snapshot.grants = self.grants.views();
         self.snapshot.calls = self.calls.views();
+        self.snapshot.workers = self.fixed.workers.views();
         self.snapshot.log_dropped = (self.fixed.log_dropped)();
         let catalog = self.snapshot.catalog.clone();
         self.snapshot.servers = self.servers.iter_mut().map(|server| server.shown(&catalog)).collect();
@@ -388,6 +381,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
         forms: Vec::new(),
+        questions: Board::default(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),
@@ -401,6 +395,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         listener_problem: None,
         config_problem: None,
         sessions: Vec::new(),
+        workers: Vec::new(),
         stopping: false,
     }
 }

@@ -115,7 +115,7 @@ async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
         cancel: CancellationToken::new(),
     };
     let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
-    core.start_call(CallId::fresh(), submitted);
+    core.running.start(CallId::fresh(), submitted).unwrap();
     while core.desk.views().is_empty() {
         step(core).await;
     }
@@ -124,10 +124,8 @@ async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
 
 /// One event; the handle is gone, which is no reason to end here.
 async fn step(core: &mut Core) {
-    tokio::select! {
-        Some(event) = core.inlets.call_events.recv() => core.call_event(event),
-        Some(_) = core.running.join_next() => {}
-    }
+    let event = core.inlets.call_events.recv().await.expect("the core has a sender itself");
+    core.call_event(event);
 }
 
 async fn end(core: &mut Core, mut report: oneshot::Receiver<CallReport>) -> CallReport {

@@ -26,6 +26,9 @@ pub enum NotRemembered {
     /// The tool's name had to be typed.
     #[error("a decision that has to be typed is never remembered")]
     Typed,
+    /// A worker asked.
+    #[error("a decision about a worker's call is never remembered: it would count for its seat; approve it once")]
+    Worker,
     /// There are [`MOST`] grants.
     #[error("{MOST} decisions are remembered already; revoke some, or write a rule")]
     Full,
@@ -128,6 +131,9 @@ impl Grants {
     ) -> Result<GrantId, NotRemembered> {
         if view.tier == Tier::Type {
             return Err(NotRemembered::Typed);
+        }
+        if view.caller.is_worker() {
+            return Err(NotRemembered::Worker);
         }
         let seat = view.caller.seat();
         let replaced = |grant: &Grant| {

@@ -23,6 +23,17 @@ pub enum Caller {
         /// Its client's name and version.
         client: Arc<str>,
     },
+    /// A worker, a sub-agent under a seat, with the tools that it was given.
+    Worker {
+        /// The seat whose connections and credentials carry its calls.
+        seat: SeatHandle,
+        /// What it stands under where callers are told apart; see [`SeatHandle::of_worker`].
+        holder: SeatHandle,
+        /// Its session, shortened for people.
+        session: Arc<str>,
+        /// Its client's name and version.
+        client: Arc<str>,
+    },
     /// A holder of an operator's token on the operator surface.
     Operator {
         /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`].
@@ -35,20 +46,37 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// `console`, `seat` or `operator`: the audit's word.
+    /// `console`, `seat`, `worker` or `operator`: the audit's word.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Seat { .. } => "seat",
+            Self::Worker { .. } => "worker",
             Self::Operator { .. } => "operator",
         }
     }
 
-    /// The seat, or what stands for the operator: who a decision can be remembered for and who can be stopped.
+    /// The seat, be it by a worker of it, or what stands for the operator: whose tools and rules count and who can be
+    /// stopped.
     pub const fn seat(&self) -> Option<&SeatHandle> {
         match self {
             Self::Console => None,
-            Self::Seat { seat, .. } | Self::Operator { holder: seat, .. } => Some(seat),
+            Self::Seat { seat, .. } | Self::Worker { seat, .. } | Self::Operator { holder: seat, .. } => Some(seat),
+        }
+    }
+
+    /// Whether it is a sub-agent: the worker guard applies, and no decision is remembered for it or helps it.
+    pub const fn is_worker(&self) -> bool {
+        matches!(self, Self::Worker { .. })
+    }
+
+    /// What its session stands under, and the session; the person at the screen has none.
+    pub const fn session(&self) -> Option<(&SeatHandle, &Arc<str>)> {
+        match self {
+            Self::Console => None,
+            Self::Seat { seat: holder, session, .. }
+            | Self::Worker { holder, session, .. }
+            | Self::Operator { holder, session, .. } => Some((holder, session)),
         }
     }
 
@@ -59,6 +87,10 @@ impl Caller {
             Self::Seat { seat, session, client } => {
                 let client = redactor.redact(&client).into();
                 Self::Seat { seat, session, client }
+            }
+            Self::Worker { seat, holder, session, client } => {
+                let client = redactor.redact(&client).into();
+                Self::Worker { seat, holder, session, client }
             }
             Self::Operator { holder, session, client } => {
                 let client = redactor.redact(&client).into();

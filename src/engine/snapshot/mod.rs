@@ -7,8 +7,10 @@ mod approval;
 mod call;
 mod chart;
 mod form;
+mod question;
 mod server;
 mod session;
+mod worker;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,8 +19,10 @@ pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History,
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
 pub use chart::{Chart, ChartNode, ChartRow, SeatView, UnitView};
 pub use form::{FormCall, FormView};
+pub use question::{AnswerView, Board, MOST_ANSWER, QuestionKind, QuestionView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
+pub use worker::WorkerView;
 
 use super::ring::Ring;
 use crate::clock::Timestamp;
@@ -49,6 +53,8 @@ pub struct Snapshot {
     pub approvals: Vec<Arc<ApprovalView>>,
     /// Servers' questions waiting for a person, oldest first.
     pub forms: Vec<Arc<FormView>>,
+    /// What stands in the seats' inboxes, newest first.
+    pub questions: Board,
     /// Remembered decisions, oldest first.
     pub grants: Vec<Arc<GrantView>>,
     /// Seats that a person stopped.
@@ -75,6 +81,8 @@ pub struct Snapshot {
     pub config_problem: Option<Arc<str>>,
     /// Agents that use the surfaces, oldest first.
     pub sessions: Vec<Arc<SessionView>>,
+    /// Workers under seats that may still come in, oldest first.
+    pub workers: Vec<Arc<WorkerView>>,
     /// True once the engine is going down.
     pub stopping: bool,
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::Timestamp;
 use crate::engine::status::Era;
-use crate::ids::SeatHandle;
+use crate::ids::{SeatHandle, WorkerId};
 use crate::turns::TurnView;
 
 /// One agent at a surface: a session, or in the era without sessions everything one client does for one seat. What of it
@@ -13,8 +13,10 @@ use crate::turns::TurnView;
 pub struct SessionView {
     /// Short, for people; the same as in the session's calls. Never what identifies it to the listener.
     pub id: Arc<str>,
-    /// The seat it drives.
+    /// The seat it drives, or works under.
     pub seat: SeatHandle,
+    /// The worker that it is, where it does not drive the seat itself.
+    pub worker: Option<WorkerId>,
     /// The client's own name and version, sanitised: `inspector 0.9`.
     pub client: Arc<str>,
     /// The era of the protocol it speaks.
@@ -27,4 +29,11 @@ pub struct SessionView {
     pub calls: u64,
     /// Its turns; `None` while it has had none, and for operators.
     pub turn: Option<Arc<TurnView>>,
+}
+
+impl SessionView {
+    /// What it stands under where callers are told apart: its seat, or `ada/w7f3a…` for a worker.
+    pub fn holder(&self) -> SeatHandle {
+        self.worker.as_ref().map_or_else(|| self.seat.clone(), |worker| SeatHandle::of_worker(&self.seat, worker))
+    }
 }

@@ -3,8 +3,11 @@
 
 mod discovery;
 mod pages;
+mod seats;
+mod turns;
 mod work;
 
+use super::questions;
 use super::tool::{Effects, Field, Kind, Tool};
 use crate::tool::annotations::Hint::{No, Unknown, Yes};
 
@@ -22,7 +25,8 @@ const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
 const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
 /// The families, in the order of the listing.
-pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, pages::TOOLS, discovery::TOOLS];
+pub static FAMILIES: &[&[Tool]] =
+    &[work::TOOLS, pages::TOOLS, discovery::TOOLS, turns::TOOLS, super::memory::TOOLS, questions::TOOLS, seats::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {

@@ -49,6 +49,8 @@ pub(super) struct Backend {
     url: String,
     token: Secret,
     session: String,
+    /// What the instance tells the agent's model.
+    pub(super) instructions: Option<Arc<str>>,
 }
 
 impl Target {
@@ -70,7 +72,7 @@ impl Target {
     pub(super) async fn open(&self, http: &reqwest::Client, initialize: &str) -> Result<Backend, Absent> {
         let (address, token) = self.find()?;
         let url = format!("http://{address}/seats/{}/mcp", self.seat.handle);
-        let mut backend = Backend { http: http.clone(), url, token, session: String::new() };
+        let mut backend = Backend { http: http.clone(), url, token, session: String::new(), instructions: None };
         let body = format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{initialize}}}"#);
         let silent = |error: reqwest::Error| Absent::Silent {
             address: address.clone(),
@@ -83,6 +85,11 @@ impl Target {
         match session {
             Some(session) if status.is_success() => {
                 backend.session = session;
+                // Without them the session is as good.
+                let body: Option<serde_json::Value> =
+                    response.bytes().await.ok().and_then(|body| serde_json::from_slice(&body).ok());
+                let said = body.as_ref().and_then(|body| body.pointer("/result/instructions")?.as_str());
+                backend.instructions = said.map(Into::into);
                 Ok(backend)
             }
             _ => Err(Absent::Refused { address, status }),

@@ -170,15 +170,17 @@ impl Relay {
         let asked = message.params::<Params>().map(|params| params.protocol_version).unwrap_or_default();
         self.initialize.send_replace(message.params.map(|params| params.get().into()));
         let seat = &self.target.seat;
-        let absent = match self.settled().await {
-            State::Down(why) => format!("No tools now: {why}. "),
-            State::Looking | State::Up(_) => String::new(),
+        let waiting = super::party::WAITING;
+        let instructions = match self.settled().await {
+            State::Down(why) => format!("No tools now: {why}. {waiting}"),
+            State::Up(Backend { instructions: Some(said), .. }) => said.to_string(),
+            State::Looking | State::Up(_) => waiting.to_owned(),
         };
         let result = json!({
             "protocolVersion": super::mcp::negotiate(&asked),
             "capabilities": library::capabilities(),
             "serverInfo": super::party::seat_info(seat),
-            "instructions": format!("{absent}{}", super::party::WAITING),
+            "instructions": instructions,
         });
         self.say(envelope::result(id, &[envelope::json_text(&result).as_bytes()])).await;
     }

@@ -6,6 +6,7 @@ mod hints;
 mod json;
 mod listing;
 mod output;
+mod worker;
 
 use proptest::prelude::*;
 use serde_json::Value;

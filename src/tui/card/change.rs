@@ -122,6 +122,8 @@ impl Card {
         }
         if self.shown.tier == Tier::Type {
             self.message = Some("a decision that takes typing the tool's name is never remembered".into());
+        } else if self.shown.caller.is_worker() {
+            self.message = Some("a decision about a worker's call is never remembered".into());
         } else if self.plan.edited.is_some() {
             self.message = Some("an edited call is approved once: it cannot be remembered".into());
         } else {

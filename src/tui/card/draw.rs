@@ -276,7 +276,8 @@ impl Card {
         let dead = |blocked: bool| if blocked { Role::KeyDead } else { Role::Key };
         let off = matches!(blocked, Some(Blocked::Dead | Blocked::ReadOnly));
         let fixed = off || self.shown.arguments.hidden() > 0;
-        let unremembered = off || self.shown.tier == Tier::Type || self.plan.edited.is_some();
+        let unremembered =
+            off || self.shown.tier == Tier::Type || self.shown.caller.is_worker() || self.plan.edited.is_some();
         let mut keys = vec![
             hint("y", yes, dead(blocked.is_some())),
             hint("n", "deny…", dead(off)),

@@ -55,6 +55,8 @@ pub enum Context {
     Compose,
     /// A list to choose from.
     Choose,
+    /// What stands in the seats' inboxes.
+    Inbox,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -65,8 +67,16 @@ pub enum Context {
     CardReason,
     /// The editor of a call.
     Editor,
+    /// The answer to a question of the inbox.
+    Answer,
     /// A server's question.
     Form,
+    /// The workers of a seat.
+    Workers,
+    /// What a new worker should have.
+    WorkerOrder,
+    /// A worker that was just made.
+    WorkerMade,
     /// A yes-or-no question that is not an approval.
     Confirm,
     /// The help screen.
@@ -77,7 +87,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 27] = [
+    pub const ALL: [Self; 32] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -96,12 +106,17 @@ impl Context {
         Self::Trail,
         Self::Compose,
         Self::Choose,
+        Self::Inbox,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
         Self::CardReason,
         Self::Editor,
+        Self::Answer,
         Self::Form,
+        Self::Workers,
+        Self::WorkerOrder,
+        Self::WorkerMade,
         Self::Confirm,
         Self::Help,
         Self::Filter,
@@ -128,12 +143,17 @@ impl Context {
             Self::Trail => "Connector",
             Self::Compose => "Writing",
             Self::Choose => "Choosing",
+            Self::Inbox => "Inbox",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
+            Self::Answer => "Answer",
             Self::Form => "A server's question",
+            Self::Workers => "Workers of a seat",
+            Self::WorkerOrder => "Making a worker",
+            Self::WorkerMade => "A new worker",
             Self::Confirm => "Question",
             Self::Help => "Help",
             Self::Filter => "Search field",
@@ -155,7 +175,8 @@ impl Context {
             | Self::Work
             | Self::Pages
             | Self::Page
-            | Self::Trail => Some(Self::List),
+            | Self::Trail
+            | Self::Inbox => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }
@@ -361,6 +382,7 @@ fn allowed(row: &Row, keys: &[Key], place: &ConfigRef, problems: &mut Vec<KeyPro
             matches!(row.intent, Intent::Approve | Intent::ApproveAll | Intent::Deny | Intent::DenyAll)
         }
         Context::Form => matches!(row.intent, Intent::Submit | Intent::Decline | Intent::Dismiss),
+        Context::WorkerOrder => row.intent == Intent::Submit,
         _ => false,
     };
     let never = [Key::code(KeyCode::Enter), Key::code(KeyCode::Esc), Key::char('q'), Key::ctrl('c')];

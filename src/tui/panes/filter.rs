@@ -129,8 +129,8 @@ impl Filter {
     pub(super) fn set(&mut self, key: &str, value: Option<&str>) {
         self.text = self.without(&[key]);
         if let Some(value) = value {
-            let between = if self.text.is_empty() { "" } else { " " };
-            self.text.push_str(&format!("{between}{key}:{value}"));
+            let term = format!("{key}:{value}");
+            self.text = if self.text.is_empty() { term } else { format!("{} {term}", self.text) };
         }
     }
 

@@ -16,6 +16,7 @@ use crate::tui::editor::CallEditor;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
+use crate::tui::workers::Workers;
 
 impl Ui {
     pub(super) fn carry_out(&mut self, effect: Effect, snapshot: &Snapshot, moment: Moment, out: &mut Vec<Effect>) {
@@ -48,6 +49,11 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
+            Effect::OpenWorkers(seat) => self.modals.workers = Some(Workers::of(&seat, snapshot)),
+            Effect::OrderWorker(seat) => match Workers::make(&seat, snapshot) {
+                Ok(workers) => self.modals.workers = Some(workers),
+                Err(why) => self.status.complain(why.into()),
+            },
             Effect::EditCall(key) => {
                 if let Some(entry) = snapshot.catalog.get(&key) {
                     self.modals.editor = Some(CallEditor::open(entry.clone()));
@@ -66,12 +72,19 @@ impl Ui {
             }
             // Something else has the keys: what was written comes back when they are free.
             Effect::Write(draft) => self.returned = Some(draft),
+            Effect::EditAnswer(channel) => {
+                if let Some(row) = snapshot.questions.iter().find(|row| row.channel == channel && row.is_open()) {
+                    self.modals.answers.open(row);
+                }
+            }
             Effect::Send(Command::Call { ref call, .. }) => {
                 self.attention.own_call(call.clone());
+                self.modals.answers.sent(call);
                 out.push(effect);
             }
             Effect::Copy(_)
             | Effect::Send(_)
+            | Effect::Reveal(_)
             | Effect::Bell
             | Effect::DropInput
             | Effect::Repaint

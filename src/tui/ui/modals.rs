@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use crate::engine::snapshot::{FormView, Snapshot};
 use crate::ids::CallId;
 use crate::tui::Draw;
+use crate::tui::answer::Answers;
 use crate::tui::card::{Card, CardContext};
 use crate::tui::choose::Chooser;
 use crate::tui::compose;
@@ -20,6 +21,7 @@ use crate::tui::panes::Connect;
 use crate::tui::widgets::confirm::Confirm;
 use crate::tui::widgets::help::Help;
 use crate::tui::widgets::input::Input;
+use crate::tui::workers::Workers;
 
 /// The open layers, the topmost first.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub struct Modals {
     pub command: Option<Input>,
     /// How an agent connects.
     pub connect: Option<Connect>,
+    /// A seat's workers.
+    pub workers: Option<Workers>,
     /// A yes-or-no question.
     pub confirm: Option<Confirm>,
     /// A server's question. Never over a card, nor a card over it.
@@ -42,6 +46,8 @@ pub struct Modals {
     pub sheet: Option<compose::Sheet>,
     /// A list to choose from.
     pub chooser: Option<Chooser>,
+    /// The answer to a question of the inbox, and what was written for others.
+    pub answers: Answers,
     /// Forms that were left waiting, with what had been filled in.
     pub drafts: Vec<Sheet>,
 }
@@ -52,12 +58,14 @@ impl Modals {
         self.help.is_none()
             && self.command.is_none()
             && self.connect.is_none()
+            && self.workers.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
             && self.card.is_none()
             && self.editor.is_none()
             && self.sheet.is_none()
             && self.chooser.is_none()
+            && self.answers.sheet().is_none()
     }
 
     /// The call of a card that only tells how it went on, where there is no other layer.
@@ -65,11 +73,13 @@ impl Modals {
         let alone = self.help.is_none()
             && self.command.is_none()
             && self.connect.is_none()
+            && self.workers.is_none()
             && self.confirm.is_none()
             && self.form.is_none()
             && self.editor.is_none()
             && self.sheet.is_none()
-            && self.chooser.is_none();
+            && self.chooser.is_none()
+            && self.answers.sheet().is_none();
         self.card.as_ref().filter(|_| alone).and_then(Card::decided)
     }
 
@@ -106,6 +116,9 @@ impl Modals {
         if self.confirm.is_some() {
             return Some(Context::Confirm);
         }
+        if let Some(workers) = &self.workers {
+            return Some(workers.context());
+        }
         if self.form.is_some() {
             return Some(Context::Form);
         }
@@ -125,7 +138,8 @@ impl Modals {
         if self.chooser.is_some() {
             return Some(Context::Choose);
         }
-        self.sheet.as_ref().map(|_| Context::Compose)
+        let sheet = self.sheet.as_ref().map(|_| Context::Compose);
+        sheet.or_else(|| self.answers.sheet().map(|_| Context::Answer))
     }
 
     /// Fits all layers into `screen` and tells them what is true.
@@ -136,6 +150,7 @@ impl Modals {
         if let Some(chooser) = &mut self.chooser {
             chooser.layout(screen);
         }
+        self.answers.layout(screen);
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -146,6 +161,9 @@ impl Modals {
             form.layout(screen, snapshot);
         }
         self.drafts.retain(|draft| snapshot.forms.iter().any(|form| form.id == draft.id()));
+        if let Some(workers) = &mut self.workers {
+            workers.layout(screen, snapshot);
+        }
         if let Some(connect) = &mut self.connect {
             connect.layout(screen);
         }
@@ -185,7 +203,9 @@ impl Modals {
         if self.help.is_some() || self.connect.is_some() || self.confirm.is_some() {
             return;
         }
-        if let Some(form) = &mut self.form {
+        if let Some(workers) = &mut self.workers {
+            workers.paste(pasted);
+        } else if let Some(form) = &mut self.form {
             form.paste(pasted);
         } else if let Some(card) = &mut self.card {
             card.paste(pasted);
@@ -193,6 +213,8 @@ impl Modals {
             editor.paste(pasted);
         } else if let (Some(sheet), None) = (&mut self.sheet, &self.chooser) {
             sheet.paste(pasted);
+        } else {
+            self.answers.paste(pasted);
         }
     }
 
@@ -204,6 +226,9 @@ impl Modals {
         if let Some(chooser) = &self.chooser {
             chooser.render(screen, buf, draw);
         }
+        if let Some(sheet) = self.answers.sheet() {
+            sheet.render(screen, buf, draw);
+        }
         if let Some(editor) = &self.editor {
             editor.render(screen, buf, draw, at);
         }
@@ -212,6 +237,9 @@ impl Modals {
         }
         if let Some(form) = &self.form {
             form.render(screen, buf, draw, at);
+        }
+        if let Some(workers) = &self.workers {
+            workers.render(buf, draw);
         }
         if let Some(confirm) = &self.confirm {
             confirm.render(screen, buf, draw, at);

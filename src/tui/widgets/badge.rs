@@ -75,7 +75,9 @@ pub const fn flag_short(flag: Flag) -> &'static str {
 pub fn caller_short(caller: &Caller) -> &str {
     match caller {
         Caller::Console => "you",
-        Caller::Seat { seat, .. } | Caller::Operator { holder: seat, .. } => seat.as_str(),
+        Caller::Seat { seat, .. } | Caller::Worker { holder: seat, .. } | Caller::Operator { holder: seat, .. } => {
+            seat.as_str()
+        }
     }
 }
 
@@ -84,6 +86,11 @@ pub fn caller_long(caller: &Caller) -> String {
     match caller {
         Caller::Console => "you, at this screen".to_owned(),
         Caller::Seat { seat, session, client } => format!("{client} · seat {seat} · session {session}"),
+        Caller::Worker { seat, holder, session, client } => {
+            let worker = holder.worker();
+            let worker = worker.as_ref().map_or(holder.as_str(), |(_, worker)| worker.as_str());
+            format!("{client} · worker {worker} of seat {seat} · session {session}")
+        }
         Caller::Operator { holder, session, client } => {
             let id = holder.operator().unwrap_or_else(|| holder.as_str());
             format!("{client} · operator {id} · session {session}")

@@ -9,6 +9,7 @@ use super::{badge, schema};
 use crate::config::model::PolicyDecision;
 use crate::engine::gate::PolicyAnswer;
 use crate::engine::snapshot::DiffLine;
+use crate::tool::worker::may_hold;
 use crate::tool::{Entry, Flag, HintName, HintSource, Rejected};
 use crate::tui::format::plural;
 use crate::tui::theme::Role;
@@ -151,10 +152,10 @@ fn answers(entry: &Entry, rows: &mut Rows) {
     let text = |text: &str| Span::new(Role::Text, text);
     let reason = |text: &str| Span::new(Role::Dim, &format!(": {text}"));
     let contradictory = flags(entry).contains(&Flag::Contradictory);
-    let (worker, why) = match entry.worker.writes {
-        true => ("refused", entry.worker.reason),
-        false if contradictory => ("allowed", "it says read only (and destructive: contradictory)"),
-        false => ("allowed", entry.worker.reason),
+    let (worker, why) = match may_hold(entry) {
+        Err(barred) => ("refused", barred.why()),
+        Ok(()) if contradictory => ("allowed", "it says read only (and destructive: contradictory)"),
+        Ok(()) => ("allowed", entry.worker.reason),
     };
     rows.fact("workers", &[text(worker), reason(why)]);
     let delivery = match &entry.delivery.surface {

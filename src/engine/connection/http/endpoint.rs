@@ -70,7 +70,7 @@ impl Endpoint {
             value.set_sensitive(true);
             configured.insert(name, value);
         }
-        let client = client(&url).map_err(|error| format!("no HTTP client: {}", root_cause(&error)))?;
+        let client = client(&url)?;
         let session = Mutex::default();
         Ok(Self { url, client, configured, session, name: name.clone(), display: spec.display.clone(), sink })
     }
@@ -162,7 +162,11 @@ impl Endpoint {
     }
 }
 
-fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
+/// A client for requests to this address: no redirects, nothing sent twice, no proxy to ourselves.
+///
+/// # Errors
+/// What is missing for one, without the address.
+pub(crate) fn client(url: &Url) -> Result<reqwest::Client, String> {
     static PROVIDER: Once = Once::new();
     // The HTTP client panics without one. Somebody else may have installed theirs first, which is as good.
     PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
@@ -179,7 +183,7 @@ fn client(url: &Url) -> reqwest::Result<reqwest::Client> {
     if is_loopback(url) {
         builder = builder.no_proxy();
     }
-    builder.build()
+    builder.build().map_err(|error| format!("no HTTP client: {}", root_cause(&error)))
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -189,7 +193,7 @@ fn is_loopback(url: &Url) -> bool {
 }
 
 /// The innermost reason of an error. The outer ones hold the URL, which may hold a secret.
-pub(super) fn root_cause(error: &reqwest::Error) -> String {
+pub(crate) fn root_cause(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(source) = cause.and_then(Error::source) {
         cause = Some(source);

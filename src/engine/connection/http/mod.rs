@@ -5,7 +5,7 @@
 
 mod body;
 mod classic;
-mod endpoint;
+pub(crate) mod endpoint;
 mod fate;
 pub(super) mod headers;
 mod job;

@@ -217,7 +217,9 @@ impl CallsPane {
         let Some(call) = self.current(snapshot) else { return Vec::new() };
         let complaint = match (&call.caller, call.phase.is_over()) {
             (_, true) => "this call is over: there is nothing to give up",
-            (Caller::Seat { .. } | Caller::Operator { .. }, _) => "only calls of your own can be given up",
+            (Caller::Seat { .. } | Caller::Worker { .. } | Caller::Operator { .. }, _) => {
+                "only calls of your own can be given up"
+            }
             (Caller::Console, false) => return vec![Effect::Send(Command::Cancel(call.id.clone()))],
         };
         vec![Effect::Complain(complaint.into())]

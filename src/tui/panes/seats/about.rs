@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use super::held::{Held, of_template};
-use super::{connections, waiting};
+use super::{connections, drivers, waiting};
 use crate::clock::Precision;
 use crate::engine::snapshot::{SeatView, ServerView, Snapshot, UnitView};
 use crate::org::{Identity, SeatKind};
@@ -84,7 +84,7 @@ pub(super) fn seat(
 /// Who drives the seat now, and what waits of it.
 fn present(seat: &SeatView, (snapshot, zone): (&Snapshot, &TimeZone), facts: &mut Facts) {
     let mut label = "sessions";
-    for session in snapshot.sessions.iter().filter(|session| session.seat == seat.handle) {
+    for session in drivers(&seat.handle, snapshot) {
         let seen = session.last_seen.time_of_day(zone, Precision::Minutes);
         let calls = plural(usize::try_from(session.calls).unwrap_or(usize::MAX), "call");
         facts.add(label, &[text(client(session)), dim(&format!("  {calls}, last seen {seen}"))]);
@@ -92,6 +92,13 @@ fn present(seat: &SeatView, (snapshot, zone): (&Snapshot, &TimeZone), facts: &mu
     }
     if label == "sessions" {
         facts.add(label, &[dim("no agent is connected")]);
+    }
+    let mut label = "workers";
+    for worker in snapshot.workers.iter().filter(|worker| worker.seat == seat.handle) {
+        let until = worker.ends.time_of_day(zone, Precision::Minutes);
+        let tools = plural(worker.tools.len(), "tool");
+        facts.add(label, &[text(worker.id.as_str()), dim(&format!("  until {until}, {tools}"))]);
+        label = "";
     }
     let waiting = waiting(&seat.handle, snapshot);
     if waiting > 0 {

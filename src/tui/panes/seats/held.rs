@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::engine::snapshot::{Chart, Snapshot};
 use crate::ids::SeatHandle;
 use crate::org::{SeatKind, WorkerTemplate};
+use crate::tool::worker::{Barred, may_hold};
 use crate::tool::{Catalog, EffectClass};
 
 /// What a seat holds.
@@ -25,10 +26,10 @@ impl Held {
             if let Some(count) = class.and_then(|at| held.by_class.get_mut(at)) {
                 *count += 1;
             }
-            if entry.worker.writes {
-                match held.refused.iter_mut().find(|(reason, _)| *reason == entry.worker.reason) {
+            if let Err(why) = may_hold(entry).map_err(Barred::why) {
+                match held.refused.iter_mut().find(|(reason, _)| *reason == why) {
                     Some((_, count)) => *count += 1,
-                    None => held.refused.push((entry.worker.reason, 1)),
+                    None => held.refused.push((why, 1)),
                 }
             }
         }
@@ -49,7 +50,7 @@ impl Held {
 /// Of the tools that a worker's template lists: how many the seat holds, and how many of those a worker may not.
 pub(super) fn of_template(template: &WorkerTemplate, seat: &SeatHandle, catalog: &Catalog) -> (usize, usize) {
     let held = template.tools.iter().filter_map(|name| catalog.find(Some(seat), name));
-    held.fold((0, 0), |(held, refused), entry| (held + 1, refused + usize::from(entry.worker.writes)))
+    held.fold((0, 0), |(held, refused), entry| (held + 1, refused + usize::from(may_hold(entry).is_err())))
 }
 
 /// What all agents' seats hold, kept while catalogue and chart are the same.

@@ -5,6 +5,7 @@
 
 mod about;
 mod held;
+mod memory;
 #[cfg(test)]
 mod tests;
 
@@ -16,9 +17,11 @@ use ratatui::layout::Rect;
 
 use super::sessions::stopped;
 use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
-use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, Snapshot, UnitView};
+use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, SessionView, Snapshot, UnitView};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
+use crate::rows::memory::{Kept, Remembered, Wanted};
+use crate::rows::{Answer, Ask, Found};
 use crate::tui::Draw;
 use crate::tui::format::plural;
 use crate::tui::intent::{Effect, Intent, Question, Target};
@@ -70,6 +73,12 @@ pub struct SeatsPane {
     detail: Detail,
     /// What the detail is about.
     made: Option<RowId>,
+    /// Which part of its memory it shows; `None`: everything else about it.
+    kept: Option<Kept>,
+    /// The last answer about that, and what the detail was filled with: the answer's number and the width.
+    remembered: Option<(Wanted, Result<Remembered, Arc<str>>)>,
+    answers: u64,
+    filled: Option<(u64, usize)>,
     holdings: Holdings,
 }
 
@@ -84,6 +93,10 @@ impl SeatsPane {
             pick: Selection::default(),
             detail: Detail::default(),
             made: None,
+            kept: None,
+            remembered: None,
+            answers: 0,
+            filled: None,
             holdings: Holdings::default(),
         }
     }
@@ -105,12 +118,18 @@ impl SeatsPane {
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         let mut effects = Vec::new();
         match intent {
-            Intent::StopSeat | Intent::ReleaseSeat | Intent::ShowTools | Intent::ShowWorkerTools => {
+            Intent::StopSeat
+            | Intent::ReleaseSeat
+            | Intent::ShowTools
+            | Intent::ShowWorkerTools
+            | Intent::Workers
+            | Intent::MakeWorker => {
                 effects.extend(self.act(intent, snapshot));
             }
+            Intent::Memory => effects.extend(self.next_part(snapshot)),
             _ if switches(intent) => self.focus = self.focus.other(),
             Intent::Open => self.focus = Focus::Detail,
-            Intent::Back => self.focus = Focus::List,
+            Intent::Back => (self.focus, self.kept) = (Focus::List, None),
             _ if self.focus == Focus::Detail => self.detail.apply(intent),
             _ => _ = self.pick.apply(intent, &ids(snapshot)),
         }
@@ -121,6 +140,52 @@ impl SeatsPane {
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
         self.focus = Focus::List;
+    }
+
+    /// What it wants to know of the seats' memories.
+    pub fn wants(&self) -> Vec<Ask> {
+        self.wanted().map(Ask::Memory).into_iter().collect()
+    }
+
+    fn wanted(&self) -> Option<Wanted> {
+        match (&self.made, self.kept) {
+            (Some(RowId::Seat(seat)), Some(kept)) => Some(Wanted { seat: seat.clone(), kept }),
+            _ => None,
+        }
+    }
+
+    /// Takes an answer in; one that is late for its question is dropped.
+    pub fn take(&mut self, answer: Answer) {
+        if let Ask::Memory(wanted) = answer.ask
+            && Some(&wanted) == self.wanted().as_ref()
+        {
+            let remembered = |found| if let Found::Memory(found) = found { found } else { Remembered::default() };
+            self.remembered = Some((wanted, answer.found.map(remembered)));
+            self.answers += 1;
+        }
+    }
+
+    /// To the next part of what the selected seat remembers, and after the last one back to everything else.
+    fn next_part(&mut self, snapshot: &Snapshot) -> Option<Effect> {
+        match selected(self.pick.id()?, snapshot)? {
+            ChartNode::Seat(seat) if seat.kind == SeatKind::Agent => {}
+            ChartNode::Seat(seat) => {
+                return Some(Effect::Complain(format!("{} is a human: nothing is kept here", seat.name).into()));
+            }
+            ChartNode::Unit(unit) => {
+                let words = format!("{} is a unit: go to one of its seats", unit.unit.name);
+                return Some(Effect::Complain(words.into()));
+            }
+        }
+        self.kept = match self.kept {
+            None => Some(Kept::Diary),
+            Some(Kept::Diary) => Some(Kept::Skills),
+            Some(Kept::Skills) => Some(Kept::Turns),
+            Some(Kept::Turns) => None,
+        };
+        self.focus = if self.kept.is_some() { Focus::Detail } else { self.focus };
+        self.detail.rewind();
+        None
     }
 
     /// What Esc does, in a word, while the detail has the keys.
@@ -144,6 +209,8 @@ impl SeatsPane {
         Some(match intent {
             Intent::ShowTools => Effect::Show(Target::ToolsOfSeat(seat.handle.clone())),
             Intent::ShowWorkerTools => Effect::Show(Target::ToolsOfWorker(seat.handle.clone())),
+            Intent::Workers => Effect::OpenWorkers(seat.handle.clone()),
+            Intent::MakeWorker => Effect::OrderWorker(seat.handle.clone()),
             intent => Question::about_seat(intent, &seat.handle, snapshot),
         })
     }
@@ -208,7 +275,10 @@ impl SeatsPane {
             return;
         }
         let name = match self.made.as_ref().and_then(|id| selected(id, draw.snapshot)) {
-            Some(ChartNode::Seat(seat)) => format!("seat {}", seat.handle),
+            Some(ChartNode::Seat(seat)) => match self.kept {
+                Some(kept) => format!("{}: {}", seat.handle, memory::title(kept)),
+                None => format!("seat {}", seat.handle),
+            },
             Some(ChartNode::Unit(unit)) => format!("unit {}", unit.unit.name),
             None => "Seat".to_owned(),
         };
@@ -228,6 +298,10 @@ impl SeatsPane {
             self.detail.rewind();
         }
         self.made = self.pick.id().cloned();
+        if self.wanted().is_some() && self.has_memory(snapshot) {
+            return self.remember(width);
+        }
+        self.filled = None;
         let sections = match self.made.as_ref().and_then(|id| selected(id, snapshot)) {
             Some(ChartNode::Unit(unit)) => about::unit(unit, width),
             Some(ChartNode::Seat(seat)) => {
@@ -237,6 +311,28 @@ impl SeatsPane {
             None => Vec::new(),
         };
         self.detail.fill(sections, width);
+    }
+
+    fn has_memory(&self, snapshot: &Snapshot) -> bool {
+        let node = self.made.as_ref().and_then(|id| selected(id, snapshot));
+        matches!(node, Some(ChartNode::Seat(seat)) if seat.kind == SeatKind::Agent)
+    }
+
+    /// Fills the detail with what was answered, once: long texts are not laid out anew for each key.
+    fn remember(&mut self, width: usize) {
+        let wanted = self.wanted();
+        let known = self.remembered.as_ref().filter(|(known, _)| Some(known) == wanted.as_ref());
+        let number = known.map_or(0, |_| self.answers);
+        if self.filled == Some((number, width)) {
+            return;
+        }
+        let sections = match (known, self.kept) {
+            (Some((_, Ok(found))), Some(kept)) => memory::sections(kept, found, &self.zone, width),
+            (Some((_, Err(problem))), _) => memory::problem(problem, width),
+            _ => Vec::new(),
+        };
+        self.detail.fill(sections, width);
+        self.filled = Some((number, width));
     }
 }
 
@@ -255,6 +351,11 @@ fn connections<'s>(seat: &SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<I
     snapshot.servers.iter().filter(of_seat).map(AsRef::as_ref)
 }
 
+/// The sessions that drive a seat themselves; its workers' are none of them.
+fn drivers<'s>(seat: &'s SeatHandle, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Arc<SessionView>> {
+    snapshot.sessions.iter().filter(move |session| session.seat == *seat && session.worker.is_none())
+}
+
 /// How many questions of a seat wait for a person.
 fn waiting(seat: &SeatHandle, snapshot: &Snapshot) -> usize {
     snapshot.approvals.iter().filter(|question| question.caller.seat() == Some(seat)).count()
@@ -269,7 +370,7 @@ fn now(seat: &SeatView, snapshot: &Snapshot) -> Span {
         0 => {}
         waiting => return Span::new(Role::Alert, &format!("⚑{waiting} waits")),
     }
-    match snapshot.sessions.iter().filter(|session| session.seat == seat.handle).count() {
+    match drivers(&seat.handle, snapshot).count() {
         0 => Span::new(Role::Dim, "–"),
         1 => Span::new(Role::Ready, "connected"),
         more => Span::new(Role::Ready, &format!("{more} agents")),

@@ -165,6 +165,7 @@ fn who_is_there_what_waits_and_what_is_stopped_is_said_the_worst_first() {
     let session = SessionView {
         id: "aaaaaa".into(),
         seat: "release".into(),
+        worker: None,
         client: "claude-code 2.1".into(),
         era: Era::Legacy,
         since: NOON,
@@ -208,4 +209,55 @@ fn keys_lead_to_its_tools_and_to_a_question_about_stopping() {
     assert!(matches!(on_unit.apply(Intent::StopSeat, &all).as_slice(), [Effect::Complain(_)]));
     let picture = shown(&mut on_unit, &all);
     assert!(picture.contains("unit Tech") && picture.contains("2 agents, 0 humans"), "{picture}");
+}
+
+fn answered(pane: &mut SeatsPane, all: &Snapshot, found: Result<Remembered, Arc<str>>) -> String {
+    let asks = pane.wants();
+    let [ask] = asks.as_slice() else { panic!("{asks:?}") };
+    pane.take(Answer { ask: ask.clone(), found: found.map(Found::Memory) });
+    shown(pane, all)
+}
+
+#[test]
+fn what_a_seat_remembers_is_asked_for_and_shown_whole_part_by_part() {
+    use crate::rows::memory::{Note, What};
+    let all = company();
+    let mut pane = on("release", &all);
+    assert_eq!(pane.wants(), [], "nobody asked for it");
+    pane.apply(Intent::Memory, &all);
+    let wanted = |kept| vec![Ask::Memory(Wanted { seat: "release".into(), kept })];
+    assert_eq!(pane.wants(), wanted(Kept::Diary));
+    let note =
+        |text: &str| Note { at: NOON, what: What::Entry { until: None, found: 2, remark: None }, text: text.into() };
+    let last = format!("{} the very end", "word ".repeat(2_000));
+    let found = Remembered { notes: vec![note("Tags are signed"), note(&last)], all: 9, onboarded: None };
+    let picture = answered(&mut pane, &all, Ok(found));
+    for words in [
+        "release: diary",
+        "9 entries, of which the newest 2 are shown",
+        "not onboarded",
+        "found 2 times",
+        "Tags are signed",
+    ] {
+        assert!(picture.contains(words), "{words:?} in {picture}");
+    }
+    pane.apply(Intent::Bottom, &all);
+    let picture = shown(&mut pane, &all);
+    assert!(picture.contains("the very end"), "whole: {picture}");
+    // An answer about what is not looked at any more is for nobody.
+    pane.apply(Intent::Memory, &all);
+    pane.take(Answer { ask: wanted(Kept::Diary).remove(0), found: Err("late".into()) });
+    assert!(!shown(&mut pane, &all).contains("late"));
+    let picture = answered(&mut pane, &all, Err("the store is damaged".into()));
+    assert!(picture.contains("release: skills") && picture.contains("the store is damaged"), "{picture}");
+    pane.apply(Intent::Memory, &all);
+    assert_eq!(pane.wants(), wanted(Kept::Turns));
+    pane.apply(Intent::Back, &all);
+    assert_eq!(pane.wants(), [], "looked at no more");
+    assert!(shown(&mut pane, &all).contains("2 servers, 1 of its own"), "everything else again");
+    for none in [RowId::Seat("chief".into()), RowId::Unit("Tech".into())] {
+        pane.pick.select(none.clone());
+        assert!(matches!(pane.apply(Intent::Memory, &all).as_slice(), [Effect::Complain(_)]), "{none:?}");
+        assert_eq!(pane.wants(), []);
+    }
 }

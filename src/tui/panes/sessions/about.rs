@@ -36,12 +36,7 @@ pub(super) fn waiting(session: &SessionView, snapshot: &Snapshot) -> usize {
 
 /// A session's short id says little without its seat.
 fn is_by(session: &SessionView, caller: &Caller) -> bool {
-    match caller {
-        Caller::Seat { seat, session: id, .. } | Caller::Operator { holder: seat, session: id, .. } => {
-            *seat == session.seat && *id == session.id
-        }
-        Caller::Console => false,
-    }
+    caller.session().is_some_and(|(by, id)| *id == session.id && *by == session.holder())
 }
 
 /// The sections of a session's detail for rows of `width` cells.
@@ -51,6 +46,9 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     let at = |at: crate::clock::Timestamp| text(&at.time_of_day(zone, Precision::Seconds));
     facts.add("client", &[text(client(session))]);
     facts.add("seat", &[text(session.seat.as_str())]);
+    if let Some(worker) = &session.worker {
+        facts.add("worker", &[text(worker.as_str()), Span::new(Role::Dim, "  a sub-agent under the seat")]);
+    }
     if let Some(stopped) = super::stopped(snapshot, &session.seat) {
         facts.add("", &halted(stopped, zone));
     }
@@ -62,13 +60,14 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     facts.add("since", &[at(session.since)]);
     facts.add("last seen", &[at(session.last_seen)]);
     facts.add("calls", &[text(&session.calls.to_string())]);
-    if session.seat.is_seat() {
-        turns(session.turn.as_deref(), &mut facts, zone);
-    }
     let waiting = waiting(session, snapshot);
     if waiting > 0 {
         let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
+    }
+    if session.holder().is_seat() {
+        facts.gap();
+        turns(session.turn.as_deref(), &mut facts, zone);
     }
     vec![Section::Rows(facts.rows), Section::Rows(listing(session, snapshot, zone))]
 }
@@ -81,7 +80,7 @@ pub(super) fn reached(session: &SessionView) -> Row {
         _ => ([].as_slice(), Role::Dim),
     };
     match names {
-        [] if session.seat.is_seat() => vec![Span::new(Role::Dim, "nobody yet")],
+        [] if session.holder().is_seat() => vec![Span::new(Role::Dim, "nobody yet")],
         [] => Row::new(),
         names => vec![Span::new(role, &names.join(", "))],
     }
@@ -107,7 +106,10 @@ fn turns(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
     facts.add("made", &[text(&calls), Span::new(Role::Failed, &failed)]);
     let mut label = "counting";
     for act in now.acts.iter().rev() {
-        let to = act.surface.as_ref().map_or_else(|| "  outside".to_owned(), |surface| format!("  to {surface}"));
+        let to = act
+            .surface
+            .as_ref()
+            .map_or_else(|| "  to somebody outside".to_owned(), |surface| format!("  to {surface}"));
         facts.add(label, &[text(&act.name), dim(&to)]);
         label = "";
     }
@@ -122,7 +124,8 @@ fn before(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
     let role = if before.outcome == Outcome::Incomplete { Role::Warning } else { Role::Text };
     let reached = if before.reached.is_empty() { "nobody".to_owned() } else { before.reached.join(", ") };
     let at = before.at.time_of_day(zone, Precision::Seconds);
-    let rest = format!("  at {at}, reached {reached}; it owed {}", owed(&before.owed));
+    let owed = if before.owed.awaits() { format!(", owed {}", owed(&before.owed)) } else { String::new() };
+    let rest = format!("  at {at}, reached {reached}{owed}");
     facts.add("before", &[Span::new(role, before.outcome.as_str()), Span::new(Role::Dim, &rest)]);
     facts.say("", before.text.as_deref());
 }

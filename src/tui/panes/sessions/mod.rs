@@ -259,7 +259,7 @@ fn cells(session: &SessionView, draw: &Draw<'_>) -> Vec<Row> {
     };
     vec![
         text(Role::Text, about::client(session)),
-        text(if stopped { Role::Warning } else { Role::Text }, session.seat.as_str()),
+        text(if stopped { Role::Warning } else { Role::Text }, session.holder().as_str()),
         waiting,
         about::reached(session),
         text(Role::Text, &session.calls.to_string()),

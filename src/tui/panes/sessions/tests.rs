@@ -13,6 +13,7 @@ fn session(seat: &str, id: &str, client: &str) -> Arc<SessionView> {
     Arc::new(SessionView {
         id: id.into(),
         seat: SeatHandle::from(seat),
+        worker: None,
         client: client.into(),
         era: Era::Legacy,
         since: NOON,

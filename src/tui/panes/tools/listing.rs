@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::clock::Precision;
 use crate::engine::snapshot::ToolChangeKind;
 use crate::ids::{ConnectionName, SeatHandle};
+use crate::tool::worker::may_hold;
 use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected, ToolKey};
 use crate::tui::Draw;
 use crate::tui::panes::filter::Term;
@@ -65,7 +66,9 @@ pub(super) fn items(catalog: &Catalog, seats: &[SeatHandle], terms: &[Term]) -> 
         terms.iter().zip(&exact).all(|(term, exact)| match term {
             Term::Pair(key, value) if key == "server" && *exact => is_of(entry, value),
             Term::Pair(key, value) if key == "seat" => holds((catalog, seats), value, entry),
-            Term::Pair(key, value) if key == "worker" => !entry.worker.writes && holds((catalog, seats), value, entry),
+            Term::Pair(key, value) if key == "worker" => {
+                may_hold(entry).is_ok() && holds((catalog, seats), value, entry)
+            }
             term => tool_passes(entry, term),
         })
     });

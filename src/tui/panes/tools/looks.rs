@@ -10,13 +10,13 @@ use crate::ids::SeatHandle;
 use crate::tui::Draw;
 use crate::tui::intent::Intent;
 use crate::tui::panes::filter::Filter;
-use crate::tui::panes::two::{Line, frame, table, title};
+use crate::tui::panes::two::{frame, title};
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::inner;
 use crate::tui::widgets::cells::{clear, to_cells};
 use crate::tui::widgets::confirm::centred;
-use crate::tui::widgets::paint::{Row, Span};
-use crate::tui::widgets::table::{Column, Selection};
+use crate::tui::widgets::paint::{Row, Span, fit_row, line, put};
+use crate::tui::widgets::table::{Selection, bar};
 
 /// Cells of the list's frame.
 const WIDTH: u16 = 46;
@@ -100,9 +100,8 @@ impl Chooser {
     /// Fits it into the middle of an area.
     pub(super) fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
         let all = Look::all(snapshot);
-        // A frame and a line of headings.
-        self.area = centred(area, WIDTH, to_cells(all.len()).saturating_add(3));
-        self.pick.layout(&all, inner(self.area).height.saturating_sub(1));
+        self.area = centred(area, WIDTH, to_cells(all.len()).saturating_add(2));
+        self.pick.layout(&all, inner(self.area).height);
     }
 
     /// Moves the selection.
@@ -121,9 +120,13 @@ impl Chooser {
         let count = vec![Span::new(Role::Dim, &format!("{}/{}", self.pick.index() + 1, all.len()))];
         let inside = frame(buf, self.area, (title("Look at the tools as", draw), count), draw);
         let window = self.pick.visible();
-        let visible = all.iter().skip(window.start).take(window.len());
-        let line = |look: &Look| Line { cells: vec![look.row()], selected: self.pick.id() == Some(look) };
-        let lines: Vec<Line> = visible.map(line).collect();
-        table(buf, inside, (&[Column::grows("", 8)], &lines), draw);
+        for (down, look) in all.iter().skip(window.start).take(window.len()).enumerate() {
+            let Some(place) = line(inside, down) else { return };
+            put(buf, place, &fit_row(&look.row(), usize::from(place.width)), draw.theme);
+            if self.pick.id() == Some(look) {
+                let whole = Rect { x: place.x.saturating_sub(1), width: place.width.saturating_add(2), ..place };
+                bar(buf, whole.intersection(self.area), draw.theme);
+            }
+        }
     }
 }

@@ -92,17 +92,19 @@ fn a_worker_is_shown_only_what_it_may_hold() {
 
 #[test]
 fn one_chooses_as_whom_to_look_and_the_title_says_it() {
+    use Intent::{Back, Bottom, Down, Open, Up, ViewAs};
     let mut all = catalogue();
     all.seats = vec!["ops".into(), "release".into()];
     let (mut pane, area) = (ToolsPane::default(), screen(120, 40));
     pane.layout(area, &all);
     pane.filter.insert("issue");
     let mut choose = |keys: &[Intent]| {
-        keys.iter().for_each(|intent| _ = pane.apply(*intent, &all));
+        for intent in keys {
+            pane.apply(*intent, &all);
+        }
         let (choosing, filter) = (pane.choosing(), pane.filter.text().to_owned());
         (choosing, filter, shown(&mut pane, &all, (120, 40)))
     };
-    use Intent::{Back, Bottom, Down, Open, Up, ViewAs};
     let (choosing, filter, text) = choose(&[ViewAs]);
     assert_eq!((choosing, &*filter), (true, "issue"));
     for words in ["Look at the tools as", "everything", "seat ops", "a worker of ops", "a worker of release", "1/5"] {
