@@ -99,12 +99,28 @@ pub enum Kind {
     Count(i64, i64),
     /// Yes or no.
     Flag,
+    /// A moment, `2026-12-24T08:00:00Z`.
+    Moment,
+    /// Where a list goes on: what it said itself.
+    Cursor,
+    /// An object with these keys.
+    Object(&'static [Field]),
+    /// Objects with these keys.
+    Objects(&'static [Field]),
+    /// Objects with these keys; a whole number stands for one that has only the first of them.
+    Marks(&'static [Field]),
+    /// Texts and numbers by names that are not known here; `null` clears one.
+    Values,
 }
 
 /// Most items of a list.
 const MOST_ITEMS: usize = 64;
 /// Longest text of a list, in characters.
 const LONGEST_ITEM: usize = 64;
+/// Most objects of a list.
+const MOST_OBJECTS: usize = 200;
+/// Longest text of an item's own field, in characters.
+const LONGEST_VALUE: usize = 2_000;
 
 impl Tool {
     /// As an MCP tool with all that its hints say, also no: for the catalogue.
@@ -144,10 +160,7 @@ impl Tool {
     }
 
     fn schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|field| (field.name.to_owned(), field.schema())).collect();
-        let required: Vec<&str> = self.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+        schema(self.fields)
     }
 
     /// Checks arguments against the fields.
@@ -155,24 +168,35 @@ impl Tool {
     /// # Errors
     /// The first thing that is wrong, with the argument's name.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), Refusal> {
-        let known: HashSet<&str> = self.fields.iter().map(|field| field.name).collect();
-        if let Some(unknown) = arguments.keys().find(|key| !known.contains(key.as_str())) {
-            let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
-            let unknown = crate::text::fit(&crate::text::visible(unknown), 40).into_owned();
-            let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
-            return Err(Refusal::invalid(format!("{} takes no \"{unknown}\"; it takes {takes}", self.name)));
-        }
-        for field in self.fields {
-            match arguments.get(field.name) {
-                None | Some(Value::Null) if field.required => {
-                    return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
-                }
-                None | Some(Value::Null) => {}
-                Some(value) => field.check(value)?,
-            }
-        }
-        Ok(())
+        check(self.fields, arguments, self.name)
     }
+}
+
+/// Checks an object against fields; `of` is whose they are.
+fn check(fields: &[Field], object: &Map<String, Value>, of: &str) -> Result<(), Refusal> {
+    let known: HashSet<&str> = fields.iter().map(|field| field.name).collect();
+    if let Some(unknown) = object.keys().find(|key| !known.contains(key.as_str())) {
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let unknown = crate::text::fit(&crate::text::visible(unknown), 40).into_owned();
+        let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
+        return Err(Refusal::invalid(format!("{of} takes no \"{unknown}\"; it takes {takes}")));
+    }
+    for field in fields {
+        match object.get(field.name) {
+            None | Some(Value::Null) if field.required => {
+                return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
+            }
+            None | Some(Value::Null) => {}
+            Some(value) => field.check(value)?,
+        }
+    }
+    Ok(())
+}
+
+fn schema(fields: &[Field]) -> Value {
+    let properties: Map<String, Value> = fields.iter().map(|field| (field.name.to_owned(), field.schema())).collect();
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 impl Field {
@@ -201,6 +225,14 @@ impl Field {
             Kind::Numbers => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),
+            Kind::Moment => json!({"type": "string", "format": "date-time"}),
+            Kind::Cursor => json!({"type": ["integer", "string"]}),
+            Kind::Object(fields) => schema(fields),
+            Kind::Objects(fields) => json!({"type": "array", "maxItems": MOST_OBJECTS, "items": schema(fields)}),
+            Kind::Marks(fields) => {
+                json!({"type": "array", "maxItems": MOST_OBJECTS, "items": {"anyOf": [{"type": "integer"}, schema(fields)]}})
+            }
+            Kind::Values => json!({"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}}),
         };
         if let Some(schema) = schema.as_object_mut() {
             schema.insert("description".to_owned(), self.about.into());
@@ -253,6 +285,41 @@ impl Field {
                 Value::Bool(_) => Ok(()),
                 _ => wrong("is neither true nor false".to_owned()),
             },
+            Kind::Moment => match value.as_str().map(str::parse::<jiff::Timestamp>) {
+                Some(Ok(_)) => Ok(()),
+                _ => wrong("is not a moment such as 2026-12-24T08:00:00Z".to_owned()),
+            },
+            Kind::Cursor => match value {
+                Value::Number(_) => Ok(()),
+                Value::String(text) if text.len() <= LONGEST_ITEM => Ok(()),
+                _ => wrong("is not the next_cursor of an answer".to_owned()),
+            },
+            Kind::Object(fields) => match value {
+                Value::Object(object) => check(fields, object, name),
+                _ => wrong("is not an object".to_owned()),
+            },
+            Kind::Objects(fields) | Kind::Marks(fields) => {
+                let items = value.as_array().filter(|items| items.len() <= MOST_OBJECTS);
+                let Some(items) = items else {
+                    return wrong(format!("is not a list of at most {MOST_OBJECTS} objects"));
+                };
+                items.iter().try_for_each(|item| match item {
+                    Value::Object(object) => check(fields, object, name),
+                    Value::Number(_) if item.is_i64() && matches!(self.kind, Kind::Marks(_)) => Ok(()),
+                    _ => wrong("holds something that is not an object".to_owned()),
+                })
+            }
+            Kind::Values => {
+                let plain = |(key, value): (&String, &Value)| {
+                    let fits = |text: &str| text.chars().count() <= LONGEST_VALUE && !text.contains('\0');
+                    key.chars().count() <= LONGEST_ITEM
+                        && (value.is_null() || value.is_number() || value.as_str().is_some_and(fits))
+                };
+                match value.as_object() {
+                    Some(values) if values.len() <= MOST_ITEMS && values.iter().all(plain) => Ok(()),
+                    _ => wrong(format!("is not an object of texts (at most {LONGEST_VALUE} characters) and numbers")),
+                }
+            }
         }
     }
 }

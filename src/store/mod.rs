@@ -20,19 +20,29 @@
 //! | `error` | what can go wrong with the file, in words |
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
-//! | `items`, `pages`, `trail` | rows, and reading them |
-//! | `change`, `change_pages` | changing them |
+//! | `items`, `lists`, `pages`, `trail` | rows, and reading them |
+//! | `change`, `change_tree`, `change_comments`, `change_pages`, `change_trail` | changing them |
+//! | `inbox`, `plans` | the seats' inboxes; what people make of items: orders, pins, views, the catalogue |
+//! | `encode` | how values are written into columns |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `backup` | a copy while others go on |
 
 pub mod backup;
 mod change;
+mod change_comments;
 mod change_pages;
+mod change_trail;
+mod change_tree;
+mod encode;
 mod error;
+pub mod inbox;
 pub mod items;
+pub mod lists;
 pub mod pages;
+pub mod plans;
 mod readers;
 mod schema;
+mod schema_tracker;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -46,7 +56,7 @@ use rusqlite::Connection;
 use tokio::sync::OnceCell;
 
 pub use change::{Changed, ItemChanges, NewItem, Signed};
-pub use change_pages::NewPage;
+pub use change_pages::{NewPage, PageChanges};
 pub use error::StoreError;
 use readers::Readers;
 use writer::Writer;
