@@ -95,6 +95,11 @@ impl ConnectionName {
     pub fn operators() -> Self {
         Self("crewlet (operators)".into())
     }
+
+    /// What carries the program's own tools that seats alone are offered: they act for the seat that calls them.
+    pub fn agents() -> Self {
+        Self("crewlet (agents)".into())
+    }
 }
 
 impl SeatHandle {

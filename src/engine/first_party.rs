@@ -4,18 +4,21 @@
 //! Whoever puts the program together hands the engine a [`FirstParty`]; the engine knows nothing of what it does. It
 //! has no process and no connection that could fail, so it is no server on the screen.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
 use super::call::Link;
 use super::gate::Dispatch;
 use super::snapshot::Caller;
 use super::status::{Offer, Offers};
-use crate::ids::ConnectionName;
+use crate::ids::{ConnectionName, SeatHandle, ServerName};
+use crate::tool::Catalog;
 use crate::tool::catalog::Source;
 
 /// A call on its way: the `result` of an MCP call. What goes wrong in the tool is a result too.
@@ -26,8 +29,44 @@ pub trait FirstParty: Send + Sync + fmt::Debug {
     /// The tools, by the connection that they are reached over. They are asked for once.
     fn sources(&self) -> Vec<Source>;
 
-    /// Runs one permitted call for whoever asks. The caller is the engine's word, no argument of the call.
-    fn call(self: Arc<Self>, dispatch: Dispatch, caller: Caller) -> Ran;
+    /// Runs one permitted call for whoever asks.
+    fn call(self: Arc<Self>, asked: Asked) -> Ran;
+}
+
+/// One permitted call of a tool of the program's own.
+#[derive(Debug)]
+pub struct Asked {
+    /// What is called, with which arguments.
+    pub dispatch: Dispatch,
+    /// Who calls: the engine's word, no argument of the call.
+    pub caller: Caller,
+    /// What there is at this moment.
+    pub world: World,
+    /// Cancelled when the caller is gone. What was begun may go on; what only waits may end.
+    pub cancel: CancellationToken,
+}
+
+/// What there is at one moment: every tool, and whether its connection is up.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    /// Every tool.
+    pub catalog: Arc<Catalog>,
+    links: Arc<HashMap<ConnectionName, Link>>,
+}
+
+impl World {
+    pub(super) fn new(catalog: Arc<Catalog>, links: Arc<HashMap<ConnectionName, Link>>) -> Self {
+        Self { catalog, links }
+    }
+
+    /// The connections of a seat, its own and the shared ones, in configuration order: the server, the connection, and
+    /// why calls cannot be sent over it now.
+    pub fn connections(&self, seat: &SeatHandle) -> Vec<(&ServerName, &ConnectionName, Option<&Arc<str>>)> {
+        let theirs = |link: &Link| link.own.is_none() && link.owner.as_ref().is_none_or(|owner| owner == seat);
+        let mut all: Vec<_> = self.links.iter().filter(|(_, link)| theirs(link)).collect();
+        all.sort_by_key(|(_, link)| link.place);
+        all.into_iter().map(|(name, link)| (&link.server, name, link.down.as_ref())).collect()
+    }
 }
 
 /// The program's own tools as the core keeps them.

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::config::model::{Autopilot, Config, Native as Halves, Operator, Permission, Scope};
+use super::tool::Part;
+use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
-use crate::org::SeatKind;
+use crate::org::{Org, Seat, SeatKind};
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -17,8 +18,10 @@ pub struct Company {
     pub name: Arc<str>,
     /// Which halves are open.
     pub halves: Halves,
-    /// Every seat with its kind.
-    seats: Vec<(SeatHandle, SeatKind)>,
+    discovery: Discovery,
+    turn_tools: bool,
+    /// Its seats and units.
+    pub org: Org,
     badges: Vec<Arc<Badge>>,
     /// Prompts that can be put into an inbox.
     pub autopilots: Vec<Autopilot>,
@@ -58,19 +61,36 @@ impl Company {
         Self {
             name: config.company.clone(),
             halves: config.engine.native,
-            seats: config.org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect(),
+            discovery: config.engine.discovery,
+            turn_tools: config.engine.turn_tools,
+            org: config.org.clone(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
         }
     }
 
+    /// Whether this part is open.
+    pub fn is_open(&self, part: Part) -> bool {
+        match part {
+            Part::Work => self.halves.tracker,
+            Part::Pages => self.halves.pages,
+            Part::Own => true,
+            Part::Discovery => self.discovery == Discovery::Progressive,
+            Part::Turns => self.turn_tools,
+        }
+    }
+
     /// What a seat is, where there is one of this handle: `agent` or `user`.
     pub fn kind_of(&self, handle: &str) -> Option<&'static str> {
-        let (_, kind) = self.seats.iter().find(|(seat, _)| seat.as_str() == handle)?;
-        Some(match kind {
+        Some(match self.seat(handle)?.kind {
             SeatKind::Agent => "agent",
             SeatKind::Human => "user",
         })
+    }
+
+    /// The seat of this handle.
+    pub fn seat(&self, handle: &str) -> Option<&Seat> {
+        self.org.seats.iter().find(|seat| seat.handle.as_str() == handle)
     }
 
     /// The operator of this id.

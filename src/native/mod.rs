@@ -1,4 +1,5 @@
-//! The company's own tracker and pages: tools that this program brings itself, over [`crate::store`].
+//! The company's own tools, which this program brings itself: tracker and pages over [`crate::store`], and what seats
+//! need to work.
 //!
 //! They run in the same pipeline as every server's tools: the engine resolves them in its catalogue, asks where the
 //! policy says so, and hands a permitted call to [`Native`] through
@@ -7,9 +8,10 @@
 //!
 //! | file | owns |
 //! |---|---|
-//! | `table`, `connector::table` | every tool as data: name, hints, arguments, who may, handler |
+//! | `table`, `connector::table` | every tool as data, by family: name, hints, arguments, who may, handler |
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
+//! | `shared` | what lives only while the program runs, for the tools and the surfaces |
 //! | `work`, `pages`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 
@@ -17,6 +19,7 @@ mod company;
 pub mod connector;
 mod pages;
 mod request;
+mod shared;
 mod show;
 pub mod table;
 #[cfg(test)]
@@ -31,35 +34,53 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
 pub use request::{Actor, Class, Outcome, Refusal, Request};
-use tool::{Audience, Half, Handler, Tool};
+pub use shared::Shared;
+use tool::{Ask, Audience, Handler, Part, Tool};
 
 use crate::clock::Timestamp;
 use crate::config::model::Config;
-use crate::engine::first_party::{FirstParty, Ran};
-use crate::engine::gate::Dispatch;
+use crate::engine::first_party::{Asked, FirstParty, Ran, World};
 use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, ServerName};
 use crate::store::Store;
 use crate::tool::Listing;
 use crate::tool::catalog::Source;
 
-/// The company's own surfaces.
+/// Who calls, and what there is then.
+#[derive(Debug)]
+struct From {
+    caller: Caller,
+    world: World,
+    cancel: CancellationToken,
+}
+
+/// See the module.
 #[derive(Debug)]
 pub struct Native {
     store: Store,
     company: Arc<Company>,
+    shared: Arc<Shared>,
 }
 
 impl Native {
-    /// The surfaces that the configuration opens; `None` when it closes all of them.
-    pub fn open(config: &Config, store: Store) -> Option<Arc<Self>> {
-        let company = Arc::new(Company::of(config));
-        let open = company.halves.tracker || company.halves.pages;
-        open.then(|| Arc::new(Self { store, company }))
+    /// The tools that the configuration opens, over what is kept.
+    pub fn open(config: &Config, store: Store) -> Arc<Self> {
+        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default() })
+    }
+
+    /// Whether there is anything for operators: tracker or pages.
+    pub fn has_surfaces(&self) -> bool {
+        self.company.halves.tracker || self.company.halves.pages
+    }
+
+    /// What lives only while the program runs.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// The company.
@@ -72,24 +93,31 @@ impl Native {
         Connector::new(self.store.clone(), self.company.clone(), Trail::new(folder))
     }
 
-    fn is_open(&self, half: Half) -> bool {
-        match half {
-            Half::Work => self.company.halves.tracker,
-            Half::Pages => self.company.halves.pages,
-        }
+    /// Whether the configuration opens this part.
+    pub fn is_open(&self, part: Part) -> bool {
+        self.company.is_open(part)
     }
 
     /// One call, checked and run.
-    async fn run(&self, name: &str, arguments: &str, caller: &Caller) -> Outcome {
-        let tool = table::TOOLS.iter().find(|tool| tool.name == name).ok_or_else(|| Refusal::not_found("tool"))?;
-        if !self.is_open(tool.half) {
-            return Err(closed(tool.half));
+    async fn run(self: Arc<Self>, (name, arguments): (&str, &str), from: From) -> Outcome {
+        let From { caller, world, cancel } = from;
+        let tool = table::named(name).ok_or_else(|| Refusal::not_found("tool"))?;
+        if !self.is_open(tool.part) {
+            return Err(closed(tool.part));
         }
-        let actor = Actor::of(caller, &self.company)
+        let actor = Actor::of(&caller, &self.company)
             .ok_or_else(|| Refusal::forbidden("this operator is not in the configuration any more"))?;
         // The surfaces do not offer it; this holds whatever they do.
-        if tool.audience == Audience::Operators && !actor.is_operator {
-            return Err(Refusal::forbidden(format!("{name} is for operators")));
+        match tool.audience {
+            Audience::Operators if !actor.is_operator => {
+                return Err(Refusal::forbidden(format!("{name} is for operators")));
+            }
+            Audience::Seats if actor.is_operator => {
+                return Err(Refusal::forbidden(format!(
+                    "{name} acts for a seat, and only the seat's agent can call it"
+                )));
+            }
+            _ => {}
         }
         let arguments = read_arguments(arguments)?;
         tool.check(&arguments)?;
@@ -97,6 +125,7 @@ impl Native {
         match tool.handler {
             Handler::Read(handler) => self.store.read(move |store| handler(store, &request)).await,
             Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
+            Handler::Run(handler) => handler(Ask { native: self, request, caller, world, cancel }).await,
         }
     }
 }
@@ -104,24 +133,33 @@ impl Native {
 impl FirstParty for Native {
     /// Seats are offered what is open; a closed half is offered to operators, who are told which setting closes it.
     fn sources(&self) -> Vec<Source> {
-        let for_all = |tool: &Tool| tool.audience == Audience::Everybody && self.is_open(tool.half);
+        let for_all = |tool: &Tool| tool.audience == Audience::Everybody && self.is_open(tool.part);
+        let for_seats = |tool: &Tool| tool.audience == Audience::Seats && self.is_open(tool.part);
+        let for_operators = |tool: &Tool| self.has_surfaces() && tool.audience != Audience::Seats && !for_all(tool);
         vec![
             source(ConnectionName::shared(&ServerName::ours()), for_all),
-            source(ConnectionName::operators(), |tool| !for_all(tool)),
+            source(ConnectionName::operators(), for_operators),
+            source(ConnectionName::agents(), for_seats),
         ]
     }
 
-    fn call(self: Arc<Self>, dispatch: Dispatch, caller: Caller) -> Ran {
-        Box::pin(async move { result(self.run(dispatch.raw_name(), dispatch.arguments(), &caller).await) })
+    fn call(self: Arc<Self>, asked: Asked) -> Ran {
+        let Asked { dispatch, caller, world, cancel } = asked;
+        let from = From { caller, world, cancel };
+        Box::pin(async move { result(self.run((dispatch.raw_name(), dispatch.arguments()), from).await) })
     }
 }
 
-fn closed(half: Half) -> Refusal {
-    let setting = match half {
-        Half::Work => "engine.native.tracker",
-        Half::Pages => "engine.native.pages",
+fn closed(part: Part) -> Refusal {
+    let setting = match part {
+        Part::Work => "engine.native.tracker: false",
+        Part::Pages => "engine.native.pages: false",
+        Part::Discovery => "engine.discovery: all",
+        Part::Turns => "engine.turn_tools: false",
+        // Nothing closes what the program always brings.
+        Part::Own => "the configuration",
     };
-    Refusal { class: Class::Unavailable, message: format!("this part is closed by {setting}: false") }
+    Refusal { class: Class::Unavailable, message: format!("this part is closed by {setting}") }
 }
 
 /// Arguments as an object. They were checked for what JSON leaves open before.
@@ -155,7 +193,7 @@ fn result(outcome: Outcome) -> Box<RawValue> {
 fn source(connection: ConnectionName, offers: impl Fn(&Tool) -> bool) -> Source {
     let mut listing = Listing::default();
     let mut delivers = HashMap::new();
-    for tool in table::TOOLS.iter().filter(|tool| offers(tool)) {
+    for tool in table::all().filter(|tool| offers(tool)) {
         listing.push(&tool.listed());
         if let Some(surface) = tool.delivers {
             delivers.insert(Arc::from(tool.name), Arc::from(surface));

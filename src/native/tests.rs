@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 
 use super::Native;
 use super::request::{Class, Refusal};
-use super::table::TOOLS;
+use super::table::all;
 use super::tool::{Audience, Handler};
 use crate::config::model::Source;
-use crate::engine::first_party::FirstParty as _;
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::first_party::{FirstParty as _, World};
 use crate::engine::snapshot::Caller;
 use crate::ids::SeatHandle;
 use crate::store::Store;
@@ -36,7 +38,7 @@ fn bench(more: &str) -> Bench {
     let text = format!("{CONFIG}{more}");
     let config = crate::config::load(&text, &Source::File("config.yaml".into())).unwrap().config;
     let folder = tempfile::tempdir().unwrap();
-    Bench { native: Native::open(&config, Store::new(folder.path())).unwrap(), _folder: folder }
+    Bench { native: Native::open(&config, Store::new(folder.path())), _folder: folder }
 }
 
 fn operator(id: &str) -> Caller {
@@ -49,7 +51,8 @@ fn seat() -> Caller {
 
 impl Bench {
     async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, Refusal> {
-        self.native.run(tool, &arguments.to_string(), caller).await
+        let from = super::From { caller: caller.clone(), world: World::default(), cancel: CancellationToken::new() };
+        self.native.clone().run((tool, &arguments.to_string()), from).await
     }
 
     async fn refused(&self, caller: &Caller, tool: &str, arguments: Value) -> Class {
@@ -59,14 +62,14 @@ impl Bench {
 
 #[test]
 fn the_table_says_what_is_documented_and_nothing_twice() {
-    let names: HashSet<_> = TOOLS.iter().map(|tool| tool.name).collect();
-    assert_eq!(names.len(), TOOLS.len());
-    for tool in TOOLS {
+    let names: HashSet<_> = all().map(|tool| tool.name).collect();
+    assert_eq!(names.len(), all().count());
+    for tool in all() {
         let reads = tool.annotations().read_only == Hint::Yes;
         assert_eq!(reads, matches!(tool.handler, Handler::Read(_)), "{}", tool.name);
         assert!(!reads || !(tool.is_destructive() || tool.delivers.is_some()), "{}", tool.name);
     }
-    let hints = |name: &str| TOOLS.iter().find(|tool| tool.name == name).map(|tool| tool.hints.0).unwrap();
+    let hints = |name: &str| all().find(|tool| tool.name == name).map(|tool| tool.hints.0).unwrap();
     assert_eq!(hints("search_work_items"), [Yes, Unknown, Yes, Unknown]);
     assert_eq!(hints("remove_work_item"), [No, Yes, Yes, Yes]);
     assert_eq!(hints("comment_on_work_item"), [No, No, Unknown, Yes]);
@@ -183,7 +186,7 @@ async fn operators_keep_to_their_workspace_and_permission_and_seats_to_their_too
         Class::Forbidden
     );
     assert_eq!(bench.refused(&operator("gone"), "list_projects", json!({})).await, Class::Forbidden);
-    for tool in TOOLS.iter().filter(|tool| tool.audience == Audience::Operators) {
+    for tool in all().filter(|tool| tool.audience == Audience::Operators) {
         assert_eq!(
             bench.refused(&seat(), tool.name, json!({"item": "WEB-1"})).await,
             Class::Forbidden,
@@ -223,7 +226,7 @@ async fn a_closed_half_names_its_setting_and_the_other_goes_on() {
     let config =
         crate::config::load("mcp_servers: []\nengine: { native: { pages: false, tracker: false } }\n", &Source::Demo);
     let folder = tempfile::tempdir().unwrap();
-    assert!(Native::open(&config.unwrap().config, Store::new(folder.path())).is_none());
+    assert!(!Native::open(&config.unwrap().config, Store::new(folder.path())).has_surfaces());
 }
 
 #[tokio::test]

@@ -2,10 +2,17 @@
 //! schemas and the checking of arguments all come from it.
 
 use std::collections::HashSet;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
+use super::Native;
 use super::request::{Outcome, Refusal, Request};
+use crate::engine::first_party::World;
+use crate::engine::snapshot::Caller;
 use crate::store::{ReadStore, WriteStore};
 use crate::tool::annotations::{Annotations, Hint};
 
@@ -23,7 +30,7 @@ pub struct Tool {
     /// The surface that a finished call reaches.
     pub delivers: Option<&'static str>,
     /// What has to be open for it.
-    pub half: Half,
+    pub part: Part,
     /// Who is offered it.
     pub audience: Audience,
     /// Its arguments.
@@ -36,13 +43,19 @@ pub struct Tool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effects(pub [Hint; 4]);
 
-/// A part of the company's own surfaces that can be closed by itself.
+/// A part of the company's own tools that can be closed by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Half {
+pub enum Part {
     /// Work items: `engine.native.tracker`.
     Work,
     /// Pages: `engine.native.pages`.
     Pages,
+    /// What the program always brings.
+    Own,
+    /// Finding and activating tools: `engine.discovery: progressive`.
+    Discovery,
+    /// The two ends of a turn: `engine.turn_tools`.
+    Turns,
 }
 
 /// Who is offered a tool.
@@ -52,6 +65,8 @@ pub enum Audience {
     Everybody,
     /// Operators and the person at the screen.
     Operators,
+    /// The agents of seats: it acts for the seat that calls it.
+    Seats,
 }
 
 /// A tool's code. What a read-only tool gets cannot write.
@@ -61,6 +76,26 @@ pub enum Handler {
     Read(fn(&ReadStore<'_>, &Request) -> Outcome),
     /// Changes something.
     Write(fn(&WriteStore<'_>, &Request) -> Outcome),
+    /// Does more than one step in the store: waits, or works with what lives only while the program runs.
+    Run(fn(Ask) -> Running),
+}
+
+/// A tool's work that may take a while.
+pub type Running = Pin<Box<dyn Future<Output = Outcome> + Send>>;
+
+/// What such a tool works with.
+#[derive(Clone, Debug)]
+pub struct Ask {
+    /// The company's own tools and what they stand on.
+    pub native: Arc<Native>,
+    /// Who asks for what.
+    pub request: Request,
+    /// Who asks, as the engine sees them, with their session.
+    pub caller: Caller,
+    /// What there is at this moment.
+    pub world: World,
+    /// Cancelled when the caller is gone.
+    pub cancel: CancellationToken,
 }
 
 /// One argument.

@@ -50,7 +50,7 @@ pub(super) async fn open(
             environment: &ProcessEnvironment,
             redactor: &parts.redactor,
             operators: &document.config().operators,
-            native: parts.native(document),
+            native: parts.native.clone(),
         };
         match surface::start(handle.clone(), options).await {
             Ok(opened) => surfaces = Some(opened),

@@ -18,7 +18,7 @@ use crate::engine::start::Only;
 use crate::engine::status::ConnectionStatus;
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::logging::Stderr;
-use crate::native::table;
+use crate::native::{Company, table};
 use crate::org::{Org, Seat};
 use crate::tool::entry::Origin;
 
@@ -257,11 +257,9 @@ async fn wait_for(handle: &Handle, wanted: &Wanted) {
 
 /// Whether a tool is the program's own, by its name with or without ours before it: it needs no server.
 fn is_own(config: &Config, name: &str) -> bool {
-    let halves = config.engine.native;
     let begins = |rest: &str| rest.starts_with('/');
-    (halves.tracker || halves.pages)
-        && (name.strip_prefix(ServerName::OURS).is_some_and(begins)
-            || table::TOOLS.iter().any(|tool| tool.name == name))
+    name.strip_prefix(ServerName::OURS).is_some_and(begins)
+        || table::named(name).is_some_and(|tool| Company::of(config).is_open(tool.part))
 }
 
 /// Whether the tool is there. A seat's own connections may still bring one of that name, so they are waited for.

@@ -93,8 +93,8 @@ pub(super) struct Parts {
     pub(super) redactor: Redactor,
     pub(super) logging: Logging,
     pub(super) audit: Audit,
-    /// Not opened before it is used.
-    pub(super) store: Store,
+    /// The program's own tools, over the store, which is not opened before it is used.
+    pub(super) native: Arc<Native>,
     pub(super) first_notices: Vec<(LogLevel, Arc<str>)>,
 }
 
@@ -139,8 +139,8 @@ impl Parts {
             let level = if warning.severity == Severity::Info { LogLevel::Info } else { LogLevel::Warn };
             first_notices.push((level, warning.to_string().lines().next().unwrap_or_default().into()));
         }
-        let store = Store::new(state.path());
-        Ok(Self { state, redactor, logging, audit, store, first_notices })
+        let native = Native::open(document.config(), Store::new(state.path()));
+        Ok(Self { state, redactor, logging, audit, native, first_notices })
     }
 
     /// Starts the engine on these parts.
@@ -178,10 +178,7 @@ impl Parts {
             folder: Some(state.path().to_path_buf()),
             eras: read_eras(&state),
             eras_changed: Some(Box::new(move |changed| eras.save(changed.clone()))),
-            tools: self
-                .native(document)
-                .filter(|_| only.as_ref().is_none_or(has_ours))
-                .map(|native| native as Arc<dyn FirstParty>),
+            tools: only.as_ref().is_none_or(has_ours).then(|| self.native.clone() as Arc<dyn FirstParty>),
             prompts: PromptNames {
                 names: read_names(&state, PROMPTS_FILE),
                 changed: Some(Box::new(move |changed| prompts.save(changed.clone()))),
@@ -206,11 +203,6 @@ impl Parts {
             kept,
         };
         start::start(document.config(), options)
-    }
-
-    /// The company's own tools, where the configuration opens them.
-    pub(super) fn native(&self, document: &Document) -> Option<Arc<Native>> {
-        Native::open(document.config(), self.store.clone())
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should

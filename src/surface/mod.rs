@@ -86,8 +86,8 @@ pub struct Options<'o> {
     pub redactor: &'o Redactor,
     /// Who may use the operator surface and the connector.
     pub operators: &'o [Operator],
-    /// The company's own tools; without them there are no such surfaces.
-    pub native: Option<Arc<Native>>,
+    /// The company's own tools.
+    pub native: Arc<Native>,
 }
 
 /// Open surfaces.
@@ -137,6 +137,8 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let (tokens, mut problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
     let (badges, unusable) = Badges::open(options.operators, options.environment, options.redactor);
     problems.extend(unusable);
+    // Without tracker and pages there is nothing for operators, and so no such surface.
+    let own = Some(&options.native).filter(|native| native.has_surfaces());
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
@@ -146,8 +148,8 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
         badges,
-        company: options.native.as_ref().map(|native| native.company().name.clone()),
-        connector: options.native.as_ref().map(|native| native.connector(options.state.path())),
+        company: own.map(|native| native.company().name.clone()),
+        connector: own.map(|native| native.connector(options.state.path())),
         redactor: options.redactor.clone(),
         listening: address,
         shutdown: CancellationToken::new(),

@@ -270,8 +270,8 @@ impl Catalog {
         let Some(seat) = seat else { return true };
         // Nothing hides the program's own tools, and operators have nothing else.
         if entry.origin == Origin::Builtin || seat.operator().is_some() {
-            let for_seats = entry.connection != ConnectionName::operators();
-            return entry.origin == Origin::Builtin && (for_seats || seat.operator().is_some());
+            let others = if seat.operator().is_some() { ConnectionName::agents() } else { ConnectionName::operators() };
+            return entry.origin == Origin::Builtin && entry.connection != others;
         }
         if let Some(holder) = &entry.seat {
             return holder == seat;

@@ -108,7 +108,7 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     let (audit, trail) = Audit::memory();
     let native = Native::open(&config, Store::new(state.path()));
     // Tests of what servers bring count their tools; tests of the program's own ask for them.
-    let own = native.clone().filter(|_| !config.operators.is_empty());
+    let own = Some(native.clone()).filter(|_| !config.operators.is_empty());
     let redactor = Redactor::default();
     let connector = |server: &Scripted| -> Arc<dyn Connector> { Arc::new(server.clone()) };
     let connectors = servers.iter().map(|(name, server)| (ServerName::new(*name), connector(server)));

@@ -8,11 +8,12 @@ use tokio::time::Instant;
 use super::ask::RULES_CHANGED;
 use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
-use super::{CallEvent, Link, trail};
+use super::{CallEvent, Link, Pipeline, trail};
 use crate::engine::LARGE;
 use crate::engine::audit::{Decision, Durability, Outcome};
 use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Connection, Reply};
+use crate::engine::first_party::{Asked, World};
 use crate::engine::gate::desk::Approval;
 use crate::engine::gate::standing::asks_for_more;
 use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
@@ -177,10 +178,10 @@ impl Run {
             return Err(CallFailure::NotSent(why));
         }
         match self.link() {
-            // Once begun it runs to its end, which is near: nobody could say what a half of it was.
+            // Once begun it runs to its end: nobody could say what a half of it was.
             Some(Link { own: Some(own), .. }) => {
                 let sent = Instant::now();
-                let answer = own.call(dispatch, self.request.caller.clone()).await;
+                let answer = own.call(self.asked(dispatch)).await;
                 self.view.ran = Some(sent.elapsed());
                 Ok(Reply::Result(answer))
             }
@@ -189,6 +190,17 @@ impl Run {
                 self.go_on(answer, (entry, asked), &connection).await
             }
             _ => Err(CallFailure::NotRunning("its connection is gone".into())),
+        }
+    }
+
+    /// The call as a tool of the program's own is asked it.
+    fn asked(&self, dispatch: Dispatch) -> Asked {
+        let Pipeline { catalog, links, .. } = &self.pipeline;
+        Asked {
+            dispatch,
+            caller: self.request.caller.clone(),
+            world: World::new(catalog.borrow().clone(), links.borrow().clone()),
+            cancel: self.request.cancel.clone(),
         }
     }
 

@@ -204,6 +204,8 @@ impl Connector {
                 };
                 self.store.write(write).await
             }
+            // Its tools are one step in the store each: that step and its record are one.
+            Handler::Run(_) => Err(Denial::error(503, "unavailable", "this is no tool of the connector")),
         }
     }
 

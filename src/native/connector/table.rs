@@ -4,7 +4,7 @@
 use super::issues;
 use crate::config::model::Scope;
 use crate::native::table::{LINE, NAME, TEXT};
-use crate::native::tool::{Audience, Effects, Field, Half, Handler, Kind, Tool};
+use crate::native::tool::{Audience, Effects, Field, Handler, Kind, Part, Tool};
 use crate::native::words::{CONNECTOR_PRIORITIES, STATUSES};
 use crate::tool::annotations::Hint::{Unknown, Yes};
 
@@ -41,8 +41,8 @@ const fn scoped(
 ) -> Scoped {
     let (title, about) = about;
     let (hints, handler) = effect;
-    let (half, audience) = (Half::Work, Audience::Operators);
-    Scoped { scope, tool: Tool { name, title, about, hints, delivers: None, half, audience, fields, handler } }
+    let (part, audience) = (Part::Work, Audience::Operators);
+    Scoped { scope, tool: Tool { name, title, about, hints, delivers: None, part, audience, fields, handler } }
 }
 
 /// All of them, in the order of the listing.

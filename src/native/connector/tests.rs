@@ -34,7 +34,7 @@ struct Bench {
 fn bench() -> Bench {
     let config = crate::config::load(CONFIG, &Source::File("config.yaml".into())).unwrap().config;
     let folder = tempfile::tempdir().unwrap();
-    let native = Native::open(&config, Store::new(folder.path())).unwrap();
+    let native = Native::open(&config, Store::new(folder.path()));
     Bench { connector: native.connector(folder.path()), native, folder }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::plans::work_of;
 use crate::native::company::Company;
 use crate::native::request::{Outcome, Refusal, Request};
-use crate::org::{Seat, SeatKind};
+use crate::org::Seat;
 use crate::store::ReadStore;
 
 /// Units above each other that are looked at.
@@ -23,19 +23,11 @@ pub fn get_person(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let identities: Vec<Value> =
         profile.identities.iter().map(|one| json!({"system": one.system, "id": one.id})).collect();
     Ok(json!({
-        "person": seat.handle.as_str(), "name": seat.name, "kind": kind(seat), "unit": seat.unit,
+        "person": seat.handle.as_str(), "name": seat.name, "kind": company.kind_of(handle), "unit": seat.unit,
         "led_by": leads, "manages": profile.manages, "goal": profile.goal, "responsibilities": profile.responsibilities,
         "email": profile.email, "availability": profile.availability, "identities": identities,
         "work": work_of(store, request, handle)?,
     }))
-}
-
-/// What a seat is: `agent` or `user`.
-pub fn kind(seat: &Seat) -> &'static str {
-    match seat.kind {
-        SeatKind::Agent => "agent",
-        SeatKind::Human => "user",
-    }
 }
 
 /// The seats that lead a seat: of its unit and of the units above, nearest first, and those that say they manage it.

@@ -1,0 +1,35 @@
+//! The table of the company's own tools, by family. Everything that is said or checked about one of them comes from
+//! here.
+
+mod operators;
+mod pages;
+mod work;
+
+use super::tool::{Effects, Field, Kind, Tool};
+use crate::tool::annotations::Hint::{No, Unknown, Yes};
+
+/// Longest line, in characters.
+pub const LINE: usize = 300;
+/// Longest text, in characters.
+pub const TEXT: usize = 100_000;
+/// Longest name of an item, a page, a seat.
+pub const NAME: usize = 80;
+
+const READS: Effects = Effects([Yes, Unknown, Yes, Unknown]);
+const ADDS: Effects = Effects([No, No, Unknown, Yes]);
+const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
+
+const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
+
+/// The families, in the order of the listing.
+pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, operators::TOOLS, pages::TOOLS];
+
+/// All of them, in the order of the listing.
+pub fn all() -> impl Iterator<Item = &'static Tool> {
+    FAMILIES.iter().copied().flatten()
+}
+
+/// The tool of this name.
+pub fn named(name: &str) -> Option<&'static Tool> {
+    all().find(|tool| tool.name == name)
+}
