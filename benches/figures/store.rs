@@ -96,7 +96,7 @@ fn item(number: u64) -> NewItem {
         assignee: Some(Who::new("agent", format!("seat{}", number % 7))),
         parent: None,
         labels: vec![pick(23).to_owned()],
-        due: None,
+        ..NewItem::default()
     }
 }
 

@@ -112,7 +112,7 @@ pub struct Field {
 }
 
 /// What an argument may be. `null` counts as absent; where a change may clear a field, it says so.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A text that is not blank, of at most so many characters.
     Text(usize),

@@ -79,11 +79,8 @@ impl WriteStore<'_> {
             self.update_item(&child, ItemChanges { parent: Some(parent), ..ItemChanges::default() }, by)?;
         }
         self.note(by, "merged in", into, &item.key())?;
-        let closed = ItemChanges {
-            status: Some("closed".to_owned()),
-            merged: Some(Some(into.id)),
-            ..ItemChanges::default()
-        };
+        let closed =
+            ItemChanges { status: Some("closed".to_owned()), merged: Some(Some(into.id)), ..ItemChanges::default() };
         self.update_item(item, closed, by)
     }
 }

@@ -63,7 +63,8 @@ impl ReadStore<'_> {
 
     /// How many messages of a seat are unread at a time.
     pub fn unread(&self, seat: &str, at: Timestamp) -> Result<i64, StoreError> {
-        let query = "SELECT count(*) FROM inbox WHERE seat = ?1 AND seen IS NULL AND (snoozed IS NULL OR snoozed <= ?2)";
+        let query =
+            "SELECT count(*) FROM inbox WHERE seat = ?1 AND seen IS NULL AND (snoozed IS NULL OR snoozed <= ?2)";
         let mut query = self.connection.prepare_cached(query)?;
         Ok(query.query_row(params![seat, at.millis()], |row| row.get(0))?)
     }

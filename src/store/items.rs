@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde_json::{Map, Value as Json};
 
+pub use super::lists::Filter;
 use super::{ReadStore, StoreError};
 use crate::clock::Timestamp;
 

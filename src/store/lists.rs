@@ -153,7 +153,9 @@ impl Filter {
         if let Some(wanted) = &self.text {
             // Words that are none match nothing.
             let wanted = wanted_in(wanted, &self.projects).unwrap_or_else(|| "\"\"".to_owned());
-            query.push_str(" AND id IN (SELECT rowid FROM item_text WHERE item_text MATCH ? ORDER BY rowid DESC LIMIT ?)");
+            query.push_str(
+                " AND id IN (SELECT rowid FROM item_text WHERE item_text MATCH ? ORDER BY rowid DESC LIMIT ?)",
+            );
             values.extend([Value::Text(wanted), Value::Integer(CANDIDATES)]);
         }
         if let Some(After { key, id }) = &self.after {

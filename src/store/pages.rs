@@ -96,7 +96,8 @@ impl ReadStore<'_> {
         let mut query = format!("{PAGE} WHERE true");
         let mut values: Vec<Value> = Vec::new();
         let text = |text: &Option<String>| text.clone().map(Value::Text);
-        let titled = filter.title.as_deref().map(|words| text::query(words, "title").unwrap_or_else(|| "\"\"".to_owned()));
+        let titled =
+            filter.title.as_deref().map(|words| text::query(words, "title").unwrap_or_else(|| "\"\"".to_owned()));
         for (clause, value) in [
             (" AND container = ?", text(&filter.container)),
             (" AND parent = ?", filter.parent.map(Value::Integer)),

@@ -35,8 +35,13 @@ pub struct Day {
 }
 
 impl ReadStore<'_> {
-    /// The changes of one item before the position `before`, newest first.
-    pub fn history(&self, item: i64, before: i64, limit: i64) -> Result<Vec<Change>, StoreError> {
+    /// The changes of one item, newest first.
+    pub fn history(&self, item: i64, limit: i64) -> Result<Vec<Change>, StoreError> {
+        self.history_before(item, i64::MAX, limit)
+    }
+
+    /// The same before a position.
+    pub fn history_before(&self, item: i64, before: i64, limit: i64) -> Result<Vec<Change>, StoreError> {
         let query = "SELECT position, at, actor_kind, actor, what, detail, data FROM change \
             WHERE item = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3";
         let mut query = self.connection.prepare_cached(query)?;
@@ -67,8 +72,7 @@ impl ReadStore<'_> {
              WHERE at >= ?{only} GROUP BY day, what ORDER BY day, what"
         );
         let mut query = self.connection.prepare_cached(&query)?;
-        let values = std::iter::once(Column::Integer(since.millis()))
-            .chain(projects.iter().cloned().map(Column::Text));
+        let values = std::iter::once(Column::Integer(since.millis())).chain(projects.iter().cloned().map(Column::Text));
         let mut rows = query.query(params_from_iter(values))?;
         let mut days: Vec<Day> = Vec::new();
         while let Some(row) = rows.next()? {

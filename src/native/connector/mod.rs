@@ -93,7 +93,7 @@ impl From<Refusal> for Denial {
             // One answer for what does not exist and what is another workspace's.
             Class::NotFound => Self::denied(403, "not_found", refusal.message),
             Class::Forbidden => Self::denied(403, "permission_denied", refusal.message),
-            Class::Invalid | Class::StaleVersion | Class::Conflict => {
+            Class::Invalid | Class::StaleVersion | Class::Conflict | Class::Exists => {
                 Self::error(400, "invalid_arguments", refusal.message)
             }
             Class::Unavailable => Self::error(503, "unavailable", refusal.message),

@@ -79,11 +79,7 @@ pub static TOOLS: &[Tool] = &[
             "Moves a work item into another project. It gets a key there; the one that it had still works.",
         ),
         MOVES,
-        &[
-            ITEM,
-            PROJECT,
-            Field::optional("if_match", Kind::Count(1, i64::MAX), "Only if it is still at this version."),
-        ],
+        &[ITEM, PROJECT, Field::optional("if_match", Kind::Count(1, i64::MAX), "Only if it is still at this version.")],
         Handler::Write(tree::move_item),
     ),
     tool(
@@ -178,11 +174,7 @@ pub static TOOLS: &[Tool] = &[
             Field::optional("read", Kind::Marks(RECORD), "Messages that were read."),
             Field::optional("unread", Kind::Marks(RECORD), "Messages that were not."),
             Field::optional("snoozed", Kind::Objects(PUT_OFF), "Messages to be put off."),
-            Field::optional(
-                "seen_through",
-                Kind::Count(0, i64::MAX),
-                "Everything up to this position was read, too.",
-            ),
+            Field::optional("seen_through", Kind::Count(0, i64::MAX), "Everything up to this position was read, too."),
         ],
         Handler::Write(inbox::mark),
     ),

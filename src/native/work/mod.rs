@@ -88,6 +88,7 @@ pub fn ensure_project(store: &WriteStore<'_>, request: &Request, key: &str) -> R
 fn unchanged(request: &Request, what: &str, version: i64) -> Result<(), Refusal> {
     match request.number("if_match").filter(|seen| *seen != version) {
         None => Ok(()),
+        Some(0) => Err(Refusal { class: Class::Exists, message: format!("{what} is there already") }),
         Some(seen) => {
             let message = format!("{what} is at version {version}, not {seen}; read it again");
             Err(Refusal { class: Class::StaleVersion, message })

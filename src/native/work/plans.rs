@@ -93,7 +93,9 @@ pub fn set_pins(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let pins: Vec<Pin> = views
         .iter()
         .map(|name| Pin { kind: "view".to_owned(), target: name.clone() })
-        .chain(favorites.iter().map(|one| Pin { kind: text(one, "kind").to_owned(), target: text(one, "id").to_owned() }))
+        .chain(
+            favorites.iter().map(|one| Pin { kind: text(one, "kind").to_owned(), target: text(one, "id").to_owned() }),
+        )
         .fold(Vec::new(), |mut all, pin| {
             if !all.contains(&pin) {
                 all.push(pin);

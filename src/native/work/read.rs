@@ -32,7 +32,7 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
                 shown.insert("next_comments_cursor".to_owned(), json!(last.map(|comment| comment.id)));
             }
             "history" => {
-                let changes = store.history(item.id, i64::MAX, PAGE)?;
+                let changes = store.history(item.id, PAGE)?;
                 shown.insert(part, changes.iter().map(show::change).collect());
             }
             "links" => {
@@ -70,7 +70,7 @@ pub fn activity(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     let limit = request.number("limit").unwrap_or(super::list::SOME);
     let before = request.number("cursor").unwrap_or(i64::MAX);
-    let changes = store.history(item.id, before, limit + 1)?;
+    let changes = store.history_before(item.id, before, limit + 1)?;
     let mut shown = Vec::new();
     for change in changes.iter().take(size(limit)) {
         let mut row = show::change(change);
