@@ -41,6 +41,12 @@ impl Timestamp {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// This moment moved into the past.
+    #[must_use]
+    pub fn before(self, duration: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
     /// RFC 3339 in UTC with milliseconds, as the audit writes it: `2026-11-30T15:47:23.120Z`.
     pub fn rfc3339(self) -> String {
         self.format_utc("%Y-%m-%dT%H:%M:%S%.3fZ")

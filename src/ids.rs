@@ -74,6 +74,11 @@ name_type! {
     CallId
 }
 
+name_type! {
+    /// One turn of an agent, begun to ended; unique across runs.
+    TurnId
+}
+
 impl ServerName {
     /// What brings the program's own tools; no server of a configuration can be called so.
     pub fn ours() -> Self {
@@ -109,6 +114,11 @@ impl SeatHandle {
         Self(format!("operator:{id}").into())
     }
 
+    /// False where this stands for somebody who has no seat.
+    pub fn is_seat(&self) -> bool {
+        !self.0.contains(':')
+    }
+
     /// The operator's id, where this stands for one.
     pub fn operator(&self) -> Option<&str> {
         self.0.strip_prefix("operator:")
@@ -118,22 +128,33 @@ impl SeatHandle {
 impl CallId {
     /// A fresh identifier: `c` and ten characters of Crockford's base 32, 50 random bits.
     pub fn fresh() -> Self {
-        const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-        let mut bits = [0_u8; 8];
-        // Without the system's generator the clock still tells calls of one run apart.
-        if getrandom::fill(&mut bits).is_err() {
-            bits = crate::clock::Timestamp::now().millis().to_le_bytes();
-        }
-        let mut bits = u64::from_le_bytes(bits);
-        let mut text = String::with_capacity(11);
-        text.push('c');
-        for _ in 0..10 {
-            let at = usize::try_from(bits & 31).unwrap_or(0);
-            text.push(char::from(ALPHABET.get(at).copied().unwrap_or(b'0')));
-            bits >>= 5;
-        }
-        Self(text.into())
+        Self(random('c').into())
     }
+}
+
+impl TurnId {
+    /// A fresh identifier: the same after a `t`.
+    pub fn fresh() -> Self {
+        Self(random('t').into())
+    }
+}
+
+fn random(first: char) -> String {
+    const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bits = [0_u8; 8];
+    // Without the system's generator the clock still tells those of one run apart.
+    if getrandom::fill(&mut bits).is_err() {
+        bits = crate::clock::Timestamp::now().millis().to_le_bytes();
+    }
+    let mut bits = u64::from_le_bytes(bits);
+    let mut text = String::with_capacity(11);
+    text.push(first);
+    for _ in 0..10 {
+        let at = usize::try_from(bits & 31).unwrap_or(0);
+        text.push(char::from(ALPHABET.get(at).copied().unwrap_or(b'0')));
+        bits >>= 5;
+    }
+    text
 }
 
 /// A remembered decision; counts up within one run.

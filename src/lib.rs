@@ -14,7 +14,9 @@
 //! | [`engine`] | connections, gate, approvals, calls, servers' questions, audit, and the snapshot that everybody reads |
 //! | [`surface`] | what agents and operators reach over HTTP: sessions, tokens, tools, resources and prompts as they are offered |
 //! | [`native`] | the company's own tracker and pages: first-party tools, and the scoped connector |
+//! | [`turns`] | what an agent's turn finished and reached, and whether what it says at its end is so |
 //! | [`store`] | what they keep, in SQLite; reading and writing are two types |
+//! | [`rows`] | what a screen asks about all that, and the answers: types only |
 //! | [`tui`] | the screen |
 //! | [`howto`] | lines to paste for connecting an agent: pure, for screen and shell |
 //! | [`text`], [`secret`], [`ids`], [`clock`] | foreign text, secrets, names, time |
@@ -54,6 +56,7 @@ pub mod ids;
 pub mod logging;
 pub mod native;
 pub mod org;
+pub mod rows;
 pub mod run;
 pub mod secret;
 pub mod store;
@@ -61,3 +64,4 @@ pub mod surface;
 pub mod text;
 pub mod tool;
 pub mod tui;
+pub mod turns;

@@ -14,10 +14,12 @@
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
 //! | `work`, `pages`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
+//! | `reader` | rows as a screen asks for them |
 
 mod company;
 pub mod connector;
 mod pages;
+pub mod reader;
 mod request;
 mod shared;
 mod show;
@@ -38,6 +40,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
+use reader::RowReader;
 pub use request::{Actor, Class, Outcome, Refusal, Request};
 pub use shared::Shared;
 use tool::{Ask, Audience, Handler, Part, Tool};
@@ -47,6 +50,7 @@ use crate::config::model::Config;
 use crate::engine::first_party::{Asked, FirstParty, Ran, World};
 use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, ServerName};
+use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::Listing;
 use crate::tool::catalog::Source;
@@ -88,6 +92,11 @@ impl Native {
         &self.company
     }
 
+    /// What a screen reads the company's rows with.
+    pub fn reader(&self, redactor: Redactor) -> RowReader {
+        RowReader::new(self.store.clone(), self.company.clone(), redactor)
+    }
+
     /// The scoped connector over the same rows, with its trail in this folder.
     pub fn connector(&self, folder: &Path) -> Connector {
         Connector::new(self.store.clone(), self.company.clone(), Trail::new(folder))
@@ -127,6 +136,15 @@ impl Native {
             Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
             Handler::Run(handler) => handler(Ask { native: self, request, caller, world, cancel }).await,
         }
+    }
+}
+
+#[cfg(test)]
+impl Native {
+    /// One call as the engine makes it, in a world without servers.
+    async fn call_as(self: &Arc<Self>, caller: &Caller, tool: &str, arguments: &str) -> Outcome {
+        let from = From { caller: caller.clone(), world: World::default(), cancel: CancellationToken::new() };
+        self.clone().run((tool, arguments), from).await
     }
 }
 

@@ -11,8 +11,10 @@ use crate::store::{NewPage, PageChanges, ReadStore, WriteStore};
 const CONTAINER: &str = "main";
 /// Comments shown with a page.
 const COMMENTS: i64 = 200;
-/// Versions, and pages below it, shown with a page.
-const VERSIONS: i64 = 200;
+/// Pages below it shown with a page.
+const BELOW: i64 = 200;
+/// Versions shown with a page.
+const VERSIONS: usize = 200;
 
 fn find(store: &ReadStore<'_>, request: &Request, argument: &str) -> Result<Page, Refusal> {
     store.page(request.need(argument)?)?.ok_or_else(|| Refusal::not_found("page"))
@@ -67,7 +69,7 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
             "comments" => store.page_comments(now.id, COMMENTS)?.iter().map(show::page_comment).collect(),
             "versions" => store.page_versions(now.id, VERSIONS)?.iter().map(show::page_version).collect(),
             _ => {
-                let below = PageFilter { parent: Some(now.id), limit: VERSIONS, ..PageFilter::default() };
+                let below = PageFilter { parent: Some(now.id), limit: BELOW, ..PageFilter::default() };
                 store.pages(&below)?.iter().map(show::page_row).collect()
             }
         };

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 
 use super::words::{CONNECTOR_PRIORITIES, PRIORITIES, word};
 use crate::clock::Timestamp;
+use crate::store::heads::PageVersion;
 use crate::store::inbox::Message;
 use crate::store::items::{Comment, Item, Who};
-use crate::store::pages::{Page, PageComment, PageVersion};
+use crate::store::pages::{Page, PageComment};
 use crate::store::trail::Change;
 use crate::store::{ReadStore, StoreError};
 

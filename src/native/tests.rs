@@ -10,9 +10,8 @@ use super::request::{Class, Refusal};
 use super::table::all;
 use super::tool::{Audience, Handler};
 use crate::config::model::Source;
-use tokio_util::sync::CancellationToken;
 
-use crate::engine::first_party::{FirstParty as _, World};
+use crate::engine::first_party::FirstParty as _;
 use crate::engine::snapshot::Caller;
 use crate::ids::SeatHandle;
 use crate::store::Store;
@@ -51,8 +50,7 @@ fn seat() -> Caller {
 
 impl Bench {
     async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, Refusal> {
-        let from = super::From { caller: caller.clone(), world: World::default(), cancel: CancellationToken::new() };
-        self.native.clone().run((tool, &arguments.to_string()), from).await
+        self.native.call_as(caller, tool, &arguments.to_string()).await
     }
 
     async fn refused(&self, caller: &Caller, tool: &str, arguments: Value) -> Class {

@@ -59,8 +59,8 @@ pub fn dashboard(global: &Global) -> Exit {
 type Wanted = (tui::Options, Option<SocketAddr>);
 
 fn open(global: &Global, document: &Document, (options, address): Wanted) -> Result<Exit, String> {
-    let wanted = (tui::Options { program: program_for(global, document)?, ..options }, address);
     let mut parts = Parts::open(global, document, Stderr::Quiet)?;
+    let wanted = (tui::Options { program: program_for(global, document)?, reader: parts.reader(), ..options }, address);
     // Held until every server is down: a second dashboard would repair what this one still does.
     let _owner = parts.state.own("dashboard").map_err(|held| held.to_string())?;
     crate::logging::install_panic_hook(|_| {

@@ -26,6 +26,7 @@ use crate::engine::status::Era;
 use crate::ids::{CallId, ConnectionName, ServerName};
 use crate::logging::{self, Logging};
 use crate::native::Native;
+use crate::native::reader::RowReader;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::names::Names;
@@ -203,6 +204,11 @@ impl Parts {
             kept,
         };
         start::start(document.config(), options)
+    }
+
+    /// What the screen reads the company's rows with.
+    pub(super) fn reader(&self) -> Arc<RowReader> {
+        Arc::new(self.native.reader(self.redactor.clone()))
     }
 
     /// The remembered definitions. Without them every tool is taken as it is, so a person is told when there should

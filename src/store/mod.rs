@@ -21,6 +21,7 @@
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
 //! | `items`, `lists`, `pages`, `trail` | rows, and reading them |
+//! | `heads` | rows without their texts, for lists of a screen |
 //! | `change`, `change_tree`, `change_comments`, `change_pages`, `change_trail` | changing them |
 //! | `inbox`, `plans` | the seats' inboxes; what people make of items: orders, pins, views, the catalogue |
 //! | `encode` | how values are written into columns |
@@ -35,6 +36,7 @@ mod change_trail;
 mod change_tree;
 mod encode;
 mod error;
+pub mod heads;
 pub mod inbox;
 pub mod items;
 pub mod lists;
@@ -53,7 +55,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, watch};
 
 pub use change::{Changed, ItemChanges, NewItem, Signed};
 pub use change_pages::{NewPage, PageChanges};
@@ -75,6 +77,7 @@ struct Shared {
     path: PathBuf,
     writer: OnceCell<Writer>,
     readers: Readers,
+    changed: watch::Sender<u64>,
 }
 
 /// What a read-only job may do: the methods of this type change nothing.
@@ -102,7 +105,8 @@ impl Store {
     pub fn new(folder: &Path) -> Self {
         let path = folder.join(FILE);
         let readers = Readers::new(path.clone());
-        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers }) }
+        let changed = watch::Sender::new(0);
+        Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed }) }
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.
@@ -131,9 +135,15 @@ impl Store {
         self.writer().await?.run(job).await
     }
 
+    /// Counts up with each job of this program's that changed something, once it is on disk. What beside the store
+    /// changes what a screen shows of it may count here, too.
+    pub fn changed(&self) -> &watch::Sender<u64> {
+        &self.shared.changed
+    }
+
     /// A failed opening is tried again with the next job.
     async fn writer(&self) -> Result<&Writer, StoreError> {
-        let path = self.shared.path.clone();
-        self.shared.writer.get_or_try_init(|| Writer::open(path)).await
+        let (path, changed) = (self.shared.path.clone(), self.shared.changed.clone());
+        self.shared.writer.get_or_try_init(|| Writer::open(path, changed)).await
     }
 }

@@ -53,21 +53,6 @@ pub struct PageFilter {
     pub limit: i64,
 }
 
-/// One version of a page.
-#[derive(Clone, PartialEq, Debug)]
-pub struct PageVersion {
-    /// Its number, from 1.
-    pub version: i64,
-    /// The title that it had.
-    pub title: String,
-    /// Who wrote it.
-    pub author: Who,
-    /// What the author said about it.
-    pub message: Option<String>,
-    /// When.
-    pub created: Timestamp,
-}
-
 /// A comment on a page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageComment {
@@ -141,24 +126,6 @@ impl ReadStore<'_> {
             })
         };
         Ok(query.query_row(params![now.id, version], then).optional()?)
-    }
-
-    /// The versions of a page, newest first.
-    pub fn page_versions(&self, page: i64, limit: i64) -> Result<Vec<PageVersion>, StoreError> {
-        let query = "SELECT version, title, author_kind, author, message, created FROM page_version \
-            WHERE page = ?1 ORDER BY version DESC LIMIT ?2";
-        let mut query = self.connection.prepare_cached(query)?;
-        let version = |row: &Row<'_>| {
-            Ok(PageVersion {
-                version: row.get(0)?,
-                title: row.get(1)?,
-                author: Who { kind: row.get(2)?, id: row.get(3)? },
-                message: row.get(4)?,
-                created: time(row.get(5)?),
-            })
-        };
-        let rows = query.query_map(params![page, limit], version)?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Pages whose title or body hold all of these words, newest first.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{ReadStore, StoreError, WriteStore, schema};
 
@@ -27,11 +27,12 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: mpsc::Sender<Job>,
+    changed: watch::Sender<u64>,
 }
 
 impl Writer {
     /// Starts the thread, which opens the file and brings its tables up to date.
-    pub(super) async fn open(path: PathBuf) -> Result<Self, StoreError> {
+    pub(super) async fn open(path: PathBuf, changed: watch::Sender<u64>) -> Result<Self, StoreError> {
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
         let (tell, opened) = oneshot::channel();
         let work = move || {
@@ -52,7 +53,7 @@ impl Writer {
         };
         std::thread::Builder::new().name("store".to_owned()).spawn(work)?;
         opened.await.map_err(|_| StoreError::Fault)??;
-        Ok(Self { jobs })
+        Ok(Self { jobs, changed })
     }
 
     /// Runs one job in a transaction.
@@ -65,8 +66,13 @@ impl Writer {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, done) = oneshot::channel();
+        let changed = self.changed.clone();
         let work: Job = Box::new(move |connection| {
+            let before = connection.total_changes();
             let result = transact(connection, job);
+            if result.is_ok() && connection.total_changes() != before {
+                changed.send_modify(|count| *count = count.wrapping_add(1));
+            }
             // A caller that has gone hears nothing; what was done stands.
             let _ = reply.send(result);
         });

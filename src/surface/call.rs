@@ -105,7 +105,7 @@ async fn start(
     shared: &Arc<Shared>,
     asker: &Asker,
     writer: &Writer,
-    entry: &Entry,
+    entry: &Arc<Entry>,
     arguments: Arguments,
 ) -> Result<Live, Box<Reply>> {
     let session = &asker.session;
@@ -134,7 +134,7 @@ async fn start(
     };
     shared.metrics.calls.fetch_add(1, Ordering::Relaxed);
     match shared.handle.start_call(request, hold.clone()).await {
-        Ok(report) => Ok(Live::new(key, id, session.clone(), (hold, cancel, report))),
+        Ok(report) => Ok(Live::new(key, id, session.clone(), (entry.clone(), (hold, cancel, report)))),
         Err(_) => {
             session.finish(&id);
             Err(Box::new(whole(writer.tool_error(ENDING))))

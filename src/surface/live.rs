@@ -15,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::envelope::Id;
 use super::sessions::Session;
 use crate::engine::handle::{CallReport, Hold, Progress, Stage};
-use crate::engine::snapshot::Withdrawal;
+use crate::engine::snapshot::{CallPhase, Withdrawal};
 use crate::ids::SeatHandle;
-use crate::tool::{Digest, ToolKey};
+use crate::tool::{Digest, Entry, ToolKey};
+use crate::turns::verdict::Fate;
 
 /// The longest silence while an answer is waited for.
 pub(super) const BEAT: Duration = Duration::from_secs(10);
@@ -49,6 +50,8 @@ pub(super) struct Live {
     pub(super) hold: Hold,
     pub(super) cancel: CancellationToken,
     pub(super) report: oneshot::Receiver<CallReport>,
+    /// The tool as it was offered, and since when the present caller waits for it: for the caller's turn.
+    turn: (Arc<Entry>, Instant),
     counted: bool,
     over: bool,
 }
@@ -78,10 +81,11 @@ impl Live {
         key: Key,
         id: Id,
         session: Arc<Session>,
-        call: (Hold, CancellationToken, oneshot::Receiver<CallReport>),
+        (entry, call): (Arc<Entry>, (Hold, CancellationToken, oneshot::Receiver<CallReport>)),
     ) -> Self {
         let (hold, cancel, report) = call;
-        Self { key, id, session, hold, cancel, report, counted: false, over: false }
+        let turn = (entry, Instant::now());
+        Self { key, id, session, hold, cancel, report, turn, counted: false, over: false }
     }
 
     /// The same call under another request, when its caller repeats it.
@@ -89,6 +93,7 @@ impl Live {
         self.count(false);
         self.session = session;
         self.id = id;
+        self.turn.1 = Instant::now();
         self.session.begin(&self.id, &self.cancel, &self.hold);
         self.hold.come_back();
         self
@@ -97,12 +102,26 @@ impl Live {
     /// How it ended, once it has, and then no second time.
     pub(super) fn settled(&mut self) -> Option<End> {
         let report = match self.report.try_recv() {
-            Ok(report) => Some(Box::new(report)),
+            Ok(report) => Some(report),
             Err(oneshot::error::TryRecvError::Closed) => None,
             Err(oneshot::error::TryRecvError::Empty) => return None,
         };
+        Some(self.over(report))
+    }
+
+    /// It is over, and its caller's turn takes note of it.
+    fn over(&mut self, report: Option<CallReport>) -> End {
         self.over = true;
-        Some(End(report))
+        let fate = report.as_ref().and_then(|report| match report.phase {
+            CallPhase::Done { is_error: false } => Some(Fate::Done),
+            // Nobody wanted it any more.
+            CallPhase::Withdrawn(_) | CallPhase::Waiting(_) | CallPhase::Running => None,
+            _ => Some(Fate::Failed),
+        });
+        if let (Some(fate), Some(place)) = (fate, &self.session.turn) {
+            place.finished(&self.turn.0, fate, self.turn.1);
+        }
+        End(report.map(Box::new))
     }
 
     /// Whether it waits for a person; the screen's list follows.
@@ -190,8 +209,7 @@ impl Held {
             tokio::select! {
                 biased;
                 report = &mut self.live.report => {
-                    self.live.over = true;
-                    let report = End(report.ok().map(Box::new));
+                    let report = self.live.over(report.ok());
                     // What was said last is heard before the end.
                     let Some(said) = self.unheard() else { return Step::Over(report) };
                     self.ended = Some(report);

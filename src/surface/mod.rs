@@ -142,7 +142,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::default(),
+        sessions: Sessions::new(Arc::default()),
         parked: Parked::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),

@@ -17,6 +17,7 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
 pub(super) const RECORDED_UNKNOWN: u64 = 16;
@@ -26,8 +27,8 @@ const MOST: usize = 1024;
 const MOST_OF_A_SEAT: usize = 512;
 /// A session with nothing open and nothing asked for this long is ended.
 const IDLE: Duration = Duration::from_secs(3600);
-/// A client without a session that asked nothing for this long is not listed any more.
-const IDLE_CLIENT: Duration = Duration::from_secs(300);
+/// A client without a session that asked nothing for this long is not listed any more; its turn ends with it.
+const IDLE_CLIENT: Duration = turns::GAP;
 
 /// One session.
 #[derive(Debug)]
@@ -47,6 +48,8 @@ pub(super) struct Session {
     pub(super) unknown_tools: AtomicU64,
     /// Streams that are open: while there is one the session is not idle.
     pub(super) streams: AtomicU32,
+    /// Where its turns happen; only agents of seats have any.
+    pub(super) turn: Option<Place>,
     changed: Arc<Notify>,
     since: Timestamp,
     last_seen: Mutex<Timestamp>,
@@ -60,13 +63,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    fn new(seat: &SeatHandle, client: &Client, era: Era, id: Arc<str>, changed: &Arc<Notify>) -> Self {
+    fn new(seat: &SeatHandle, client: &Client, (era, id): (Era, Arc<str>), all: &Sessions) -> Self {
+        let short = short(&id);
+        let shown: Arc<str> = client.shown().into();
+        let bound = if era == Era::Legacy { Bound::Session } else { Bound::Silence };
+        let who = || Who { seat: seat.clone(), session: short.clone(), client: shown.clone() };
         Self {
-            short: id.chars().take(6).collect::<String>().into(),
+            turn: seat.is_seat().then(|| all.turns.open(who(), bound)),
+            short,
             id,
             seat: seat.clone(),
-            changed: changed.clone(),
-            client: client.shown().into(),
+            changed: all.changed.clone(),
+            client: shown,
             client_name: client.name.trim().into(),
             era,
             ended: CancellationToken::new(),
@@ -121,6 +129,7 @@ impl Session {
     pub(super) fn finish(&self, id: &Id) {
         lock(&self.in_flight).remove(id);
         self.seen();
+        self.changed();
     }
 
     /// The client cancels one of its calls; an id that is not in flight is nobody's.
@@ -144,6 +153,9 @@ impl Session {
             cancel.cancel();
         }
         self.ended.cancel();
+        if let Some(turn) = &self.turn {
+            turn.close();
+        }
     }
 
     fn is_idle(&self, now: Timestamp) -> bool {
@@ -166,14 +178,15 @@ impl Session {
             since: self.since,
             last_seen: *lock(&self.last_seen),
             calls: self.calls.load(Ordering::Relaxed),
+            turn: self.turn.as_ref().and_then(Place::view),
         }
     }
 }
 
 /// All sessions.
-#[derive(Default)]
 pub(super) struct Sessions {
     known: Mutex<Known>,
+    turns: Arc<Turns>,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -185,10 +198,15 @@ struct Known {
 }
 
 impl Sessions {
+    /// None yet; their turns are among these.
+    pub(super) fn new(turns: Arc<Turns>) -> Self {
+        Self { known: Mutex::default(), turns, changed: Arc::default() }
+    }
+
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
     /// and all of them are busy: what waits is never torn down for somebody new, least of all another seat's.
     pub(super) fn open(&self, seat: &SeatHandle, client: &Client) -> Option<Arc<Session>> {
-        let session = Arc::new(Session::new(seat, client, Era::Legacy, fresh_id()?, &self.changed));
+        let session = Arc::new(Session::new(seat, client, (Era::Legacy, self.fresh_id(seat)?), self));
         let mut known = lock(&self.known);
         let own = || known.legacy.values().filter(|session| session.seat == *seat);
         if own().count() >= MOST_OF_A_SEAT {
@@ -201,6 +219,11 @@ impl Sessions {
         drop(known);
         self.changed.notify_one();
         Some(session)
+    }
+
+    /// An id that nobody can guess, and whose short form no other session of the seat has: its turns go by that.
+    fn fresh_id(&self, seat: &SeatHandle) -> Option<Arc<str>> {
+        (0..8).find_map(|_| fresh_id().filter(|id| !self.turns.knows(seat, &short(id))))
     }
 
     /// The seat's session with this id; another seat's is as unknown as one that does not exist.
@@ -221,8 +244,8 @@ impl Sessions {
         if known.modern.len() >= MOST {
             known.modern.retain(|_, session| Arc::strong_count(session) > 1);
         }
-        let id = fresh_id().unwrap_or_else(|| "000000".into());
-        let session = Arc::new(Session::new(seat, client, Era::Modern, id, &self.changed));
+        let id = self.fresh_id(seat).unwrap_or_else(|| "000000".into());
+        let session = Arc::new(Session::new(seat, client, (Era::Modern, id), self));
         if known.modern.len() < MOST {
             known.modern.insert(key, session.clone());
         }
@@ -252,6 +275,11 @@ impl Sessions {
     pub(super) fn close_idle(&self) {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
+        let known = lock(&self.known);
+        let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
+        if turns.fold(false, |changed, turn| turn.sweep() || changed) {
+            self.changed.notify_one();
+        }
     }
 
     fn close_where(&self, which: impl Fn(&Session) -> bool) {
@@ -290,6 +318,11 @@ fn keep(session: &Arc<Session>, which: impl Fn(&Session) -> bool, gone: &mut Vec
         gone.push(session.clone());
     }
     !goes
+}
+
+/// A session's id for people.
+fn short(id: &str) -> Arc<str> {
+    id.chars().take(6).collect::<String>().into()
 }
 
 /// 128 random bits in hexadecimal digits: an id that nobody can guess.

@@ -297,7 +297,7 @@ fn entry(source: &Source, tool: &ListedTool, names: &Named, override_: Option<Hi
         input_schema: tool.input_schema.clone(),
         output_schema: tool.output_schema.clone(),
         worker: writes_to_shared_surface(&hints.effective),
-        delivery: delivery(&origin, &hints.effective, declared.map(AsRef::as_ref)),
+        delivery: delivery(&origin, &hints.effective, declared),
         fingerprint: fingerprint(source, tool, &description, &hints),
         description,
         origin,

@@ -20,6 +20,7 @@ use super::frames::Pacer;
 use super::header::window_title;
 use super::intent::{Effect, Intent};
 use super::msg::{Moment, Msg};
+use super::rows::Rows;
 use super::terminal::{Modes, Terminal, TerminalError, drop_input};
 use super::theme::Theme;
 use super::theme::load::{self, ThemeError};
@@ -29,6 +30,7 @@ use crate::config::expand::Environment;
 use crate::config::model::TuiSettings;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::Snapshot;
+use crate::rows::{Answer, Nothing, Reader};
 
 /// Rows that one step of the mouse wheel moves.
 const WHEEL: usize = 3;
@@ -48,6 +50,8 @@ pub struct Options {
     pub zone: TimeZone,
     /// The words that call this program so that it reaches this instance.
     pub program: Vec<String>,
+    /// Who answers questions about the company's rows.
+    pub reader: Arc<dyn Reader>,
 }
 
 impl Options {
@@ -60,7 +64,9 @@ impl Options {
         let term = environment.get("TERM").unwrap_or_default();
         let title = !matches!(term.as_str(), "" | "dumb" | "linux");
         let modes = Modes { mouse: settings.mouse, title, clipboard: title };
-        Ok(Self { settings, theme, modes, zone: TimeZone::system(), program: vec!["crewlet-tui".to_owned()] })
+        let program = vec!["crewlet-tui".to_owned()];
+        let reader = Arc::new(Nothing("there is no store to read".into()));
+        Ok(Self { settings, theme, modes, zone: TimeZone::system(), program, reader })
     }
 }
 
@@ -108,6 +114,7 @@ pub async fn run(handle: Handle, options: Options, shutdown: CancellationToken) 
         continued,
         resized,
         handle,
+        rows: Rows::start(options.reader.clone()),
         options,
         area: Rect::ZERO,
     };
@@ -128,6 +135,7 @@ struct Screen {
     /// Listened to here: the event stream loses a change of size that comes together with a key.
     resized: Signal,
     handle: Handle,
+    rows: Rows,
     options: Options,
     area: Rect,
 }
@@ -154,6 +162,7 @@ impl Screen {
                     Ok(()) => self.new_snapshot().await?,
                     Err(_) => Some(Exit::EngineEnded),
                 },
+                Some(answer) = self.rows.next() => self.answered(answer).await?,
                 () = sleep_until(deadline) => self.tell(Msg::Wake).await?,
             };
             if let Some(exit) = exit {
@@ -194,6 +203,10 @@ impl Screen {
     async fn new_snapshot(&mut self) -> Result<Option<Exit>, TuiError> {
         self.snapshot = self.snapshots.borrow_and_update().clone();
         self.tell(Msg::Snapshot).await
+    }
+
+    async fn answered(&mut self, answer: Answer) -> Result<Option<Exit>, TuiError> {
+        self.tell(Msg::Rows(Box::new(answer))).await
     }
 
     async fn resize(&mut self) -> Result<Option<Exit>, TuiError> {
@@ -239,6 +252,7 @@ impl Screen {
                 | Effect::Several(_) => {}
             }
         }
+        self.rows.want(self.ui.wants());
         Ok(exit)
     }
 

@@ -56,6 +56,8 @@ pub enum Intent {
     CycleClass,
     /// Step through server filters.
     CycleServer,
+    /// Choose as whom the catalogue is looked at.
+    ViewAs,
     /// Follow or pause.
     Follow,
     /// Wrap or cut long lines.
@@ -154,6 +156,7 @@ impl Intent {
             Self::CommandLine => "command_line",
             Self::CycleClass => "cycle_class",
             Self::CycleServer => "cycle_server",
+            Self::ViewAs => "view_as",
             Self::Follow => "follow",
             Self::Wrap => "wrap",
             Self::Times => "times",

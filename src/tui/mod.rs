@@ -6,6 +6,7 @@
 //! | [`event_loop`] | [`run`]: one loop over keys, snapshots and deadlines |
 //! | [`ui`] | the screen's state; what a message changes; the picture |
 //! | [`terminal`] | modes and bytes: the only writer to stdout |
+//! | [`rows`] | the panes' questions about the company's rows, kept answered |
 //! | [`keymap`] | the one table of keys |
 //! | [`card`], [`form`], [`editor`] | the layers above the panes: a call to decide, a server's question, a call to make |
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
@@ -23,6 +24,7 @@ pub mod keymap;
 pub mod layout;
 pub mod msg;
 pub mod panes;
+pub mod rows;
 pub mod terminal;
 pub mod theme;
 pub mod ui;

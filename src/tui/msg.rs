@@ -7,11 +7,12 @@ use ratatui::layout::Rect;
 
 use crate::clock::Timestamp;
 use crate::engine::handle::SendError;
+use crate::rows::Answer;
 use crate::tui::intent::Intent;
 use crate::tui::terminal::clipboard::Copied;
 
 /// One thing that happened.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Msg {
     /// A key was pressed.
     Key(KeyEvent),
@@ -23,6 +24,8 @@ pub enum Msg {
     Resize(Rect),
     /// There is a new snapshot.
     Snapshot,
+    /// Something that a pane wanted to know has been read.
+    Rows(Box<Answer>),
     /// A deadline passed.
     Wake,
     /// The engine did not take a command.

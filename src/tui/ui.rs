@@ -43,6 +43,7 @@ use crate::config::model::TuiSettings;
 use crate::engine::command::{Command, Export};
 use crate::engine::snapshot::Snapshot;
 use crate::ids::{ApprovalId, CallId, FormId};
+use crate::rows::Ask;
 
 /// The same key again within this time is a held key.
 const HELD: Duration = Duration::from_millis(120);
@@ -103,7 +104,7 @@ impl Ui {
 
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
     pub fn update(&mut self, msg: Msg, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
-        let woken = msg == Msg::Wake;
+        let woken = matches!(msg, Msg::Wake);
         let effects = match msg {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
@@ -116,6 +117,10 @@ impl Ui {
             }
             Msg::Resize(screen) => {
                 self.screen = screen;
+                Vec::new()
+            }
+            Msg::Rows(answer) => {
+                self.panes.take(*answer);
                 Vec::new()
             }
             Msg::Snapshot | Msg::Wake | Msg::Wheel(_) => Vec::new(),
@@ -147,6 +152,11 @@ impl Ui {
             }
         }
         effects
+    }
+
+    /// What the view in front wants to know of the company's rows.
+    pub fn wants(&self) -> Vec<Ask> {
+        self.panes.wants()
     }
 
     /// When something changes by itself, besides what [`Self::motion`] says.

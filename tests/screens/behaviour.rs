@@ -418,11 +418,13 @@ fn what_a_seat_holds_is_one_key_away_and_nothing_of_it_moves_by_itself() {
     screen.press(&["7", "down", "down", "down", "down"]);
     assert_eq!((screen.ui.motion(&screen.snapshot), screen.wake_in()), (Motion::Minutes, None));
     screen.press(&["t"]);
-    assert!(screen.text().contains("seat:release  7/7"), "{}", screen.text());
+    let of_seat = screen.text();
+    assert!(of_seat.contains("Tools · as seat release") && of_seat.contains(" 7/7 "), "{of_seat}");
     screen.press(&["7", "w"]);
     let text = screen.text();
     assert_eq!(screen.ui.view(), View::Tools);
-    assert!(text.contains("worker:release  5/7") && !text.contains("github_delete_branch"), "{text}");
+    assert!(text.contains("Tools · as a worker of release") && text.contains(" 5/7 "), "{text}");
+    assert!(!text.contains("github_delete_branch"), "{text}");
     screen.press(&["7"]);
     let effects = screen.press(&["x"]);
     assert_eq!(effects, [Effect::DropInput]);

@@ -165,6 +165,12 @@ fn what_a_worker_may_hold() {
 }
 
 #[test]
+fn as_whom_the_tools_are_looked_at() {
+    check("tools-view-as", &sample::calm(), &["2", "/", "g", "i", "t", "enter", "v", "down"]);
+    check("tools-as-seat", &sample::calm(), &["2", "/", "g", "i", "t", "enter", "v", "down", "enter"]);
+}
+
+#[test]
 fn no_sessions() {
     let mut snapshot = sample::calm();
     snapshot.sessions.clear();

@@ -9,7 +9,7 @@ use crewlet_tui::config::model::PolicyDecision;
 use crewlet_tui::engine::ring::Ring;
 use crewlet_tui::engine::snapshot::*;
 use crewlet_tui::engine::status::*;
-use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, FormId, SeatHandle, ServerName};
+use crewlet_tui::ids::{ApprovalId, CallId, ConnectionName, FormId, SeatHandle, ServerName, TurnId};
 use crewlet_tui::org::{Identity, Org, Profile, Seat, SeatKind, Unit, WorkerTemplate};
 use crewlet_tui::secret::Redactor;
 use crewlet_tui::tool::annotations::Parsed;
@@ -20,6 +20,8 @@ use crewlet_tui::tool::worker::writes_to_shared_surface;
 use crewlet_tui::tool::{
     Annotations, Arguments, Catalog, ConfigRef, Digest, EffectClass, Entry, Fingerprint, Hint, HintOverride, Hints,
 };
+use crewlet_tui::turns::verdict::{Call, Claim, Fate, Obligation, Outcome};
+use crewlet_tui::turns::{Before, Now, Start, TurnView};
 
 /// 2026-11-30 14:03:07 UTC: the moment of every picture.
 pub const NOW: Timestamp = Timestamp::from_millis(1_796_047_387_000);
@@ -163,6 +165,39 @@ fn org() -> Org {
     }
 }
 
+/// A turn that owes an answer on one surface and reached another, was corrected, and came after one.
+fn turns() -> TurnView {
+    let act = |name: &str, surface: Option<&str>| Call {
+        name: name.into(),
+        surface: surface.map(Arc::from),
+        open_world: Hint::Yes,
+        fate: Fate::Done,
+    };
+    let said = "your answer went to github, and whoever waits for it waits on slack. Send it with a tool of slack, \
+                then end the turn again; if you cannot, end it as blocked and say why";
+    let now = Now {
+        id: TurnId::from("t0123456789"),
+        start: Start::Declared,
+        trigger: Some("Ada asks for the state of the release".into()),
+        owes: "tool:slack".parse().unwrap(),
+        began: ago(60),
+        reached: vec!["github".into()],
+        calls: (5, 2),
+        acts: vec![act("a2a_ask", None), act("github_create_issue", Some("github"))],
+        corrected: Some((ago(9), said.into())),
+    };
+    TurnView { now: Some(now), before: Some(turn_before("no_action")) }
+}
+
+fn turn_before(claim: &str) -> Before {
+    let (claim, _) = *Claim::ALL.iter().find(|(_, word)| *word == claim).unwrap();
+    let (reached, text) = match claim {
+        Claim::Delivered => (vec!["tracker".into()], Some("WEB-12 has the list of what is left.".into())),
+        _ => (Vec::new(), None),
+    };
+    Before { outcome: Outcome::Claimed(claim), owed: Obligation::Nothing, at: ago(600), reached, text }
+}
+
 /// Three agents; [`calls`] are those of the first.
 pub fn sessions() -> Vec<Arc<SessionView>> {
     let session = |id: &str, seat: &str, client: &str, (era, calls): (Era, u64)| SessionView {
@@ -173,11 +208,16 @@ pub fn sessions() -> Vec<Arc<SessionView>> {
         since: ago(4_000),
         last_seen: ago(4),
         calls,
+        turn: None,
     };
     let silent = session("19f0c2", "ops", "codex 1.4", (Era::Modern, 212));
+    let over = TurnView { now: None, before: Some(turn_before("delivered")) };
     [
-        session("7c1e", "release", "claude-code 2.1", (Era::Legacy, 6)),
-        SessionView { last_seen: ago(730), ..silent },
+        SessionView {
+            turn: Some(Arc::new(turns())),
+            ..session("7c1e", "release", "claude-code 2.1", (Era::Legacy, 6))
+        },
+        SessionView { last_seen: ago(730), turn: Some(Arc::new(over)), ..silent },
         session("a04b77", "release", "inspector 0.9", (Era::Legacy, 0)),
     ]
     .map(Arc::new)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::clock::Timestamp;
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::turns::TurnView;
 
 /// One agent at a surface: a session, or in the era without sessions everything one client does for one seat. What of it
 /// waits for a person is in the snapshot's questions, by their caller.
@@ -24,4 +25,6 @@ pub struct SessionView {
     pub last_seen: Timestamp,
     /// Calls it made.
     pub calls: u64,
+    /// Its turns; `None` while it has had none, and for operators.
+    pub turn: Option<Arc<TurnView>>,
 }

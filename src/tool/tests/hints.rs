@@ -1,6 +1,7 @@
 //! Hints: every combination against every question, reading, merging, sources, and what goes out again.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -84,7 +85,9 @@ fn deliveries_by_origin() {
         (Origin::Builtin, read, None, None),
         (Origin::Builtin, Annotations::default(), None, None),
     ] {
-        assert_eq!(delivery(&origin, &hints, declared).surface.as_deref(), expected, "{origin} {hints:?} {declared:?}");
+        let declared = declared.map(Arc::<str>::from);
+        let found = delivery(&origin, &hints, declared.as_ref()).surface;
+        assert_eq!(found.as_deref(), expected, "{origin} {hints:?} {declared:?}");
     }
 }
 

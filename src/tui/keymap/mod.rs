@@ -29,6 +29,8 @@ pub enum Context {
     Stderr,
     /// The catalogue.
     Tools,
+    /// As whom the catalogue is looked at.
+    Looks,
     /// Waiting questions.
     Approvals,
     /// Remembered decisions.
@@ -63,12 +65,13 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Global,
         Self::List,
         Self::Servers,
         Self::Stderr,
         Self::Tools,
+        Self::Looks,
         Self::Approvals,
         Self::Grants,
         Self::Calls,
@@ -94,6 +97,7 @@ impl Context {
             Self::Servers => "Servers",
             Self::Stderr => "Standard error",
             Self::Tools => "Tools",
+            Self::Looks => "As whom to look at the tools",
             Self::Approvals => "Approvals",
             Self::Grants => "Grants",
             Self::Calls => "Calls",

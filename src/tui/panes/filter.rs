@@ -107,13 +107,20 @@ impl Filter {
         })
     }
 
+    /// The text without the terms of these keys.
+    pub(super) fn without(&self, keys: &[&str]) -> String {
+        let named = |word: &str| keys.iter().any(|key| word.to_lowercase().starts_with(&format!("{key}:")));
+        let others: Vec<&str> = self.text.split_whitespace().filter(|word| !named(word)).collect();
+        others.join(" ")
+    }
+
     /// Puts `key:value` in the place of an earlier one, or takes it away.
     pub(super) fn set(&mut self, key: &str, value: Option<&str>) {
-        let prefix = format!("{key}:");
-        let others = self.text.split_whitespace().filter(|word| !word.to_lowercase().starts_with(&prefix));
-        let mut words: Vec<String> = others.map(str::to_owned).collect();
-        words.extend(value.map(|value| format!("{prefix}{value}")));
-        self.text = words.join(" ");
+        self.text = self.without(&[key]);
+        if let Some(value) = value {
+            let between = if self.text.is_empty() { "" } else { " " };
+            self.text.push_str(&format!("{between}{key}:{value}"));
+        }
     }
 
     /// Steps the value of `key` through `values` and back to none.

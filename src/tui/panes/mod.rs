@@ -92,6 +92,8 @@ pub enum PaneId {
     Stderr,
     /// The catalogue.
     Tools,
+    /// The list of those whom the catalogue can be looked at as, over it.
+    Looks,
     /// Waiting questions.
     Approvals,
     /// Remembered decisions, in the place of the questions.
@@ -113,6 +115,7 @@ impl PaneId {
             Self::Servers => Context::Servers,
             Self::Stderr => Context::Stderr,
             Self::Tools => Context::Tools,
+            Self::Looks => Context::Looks,
             Self::Approvals => Context::Approvals,
             Self::Grants => Context::Grants,
             Self::Calls => Context::Calls,

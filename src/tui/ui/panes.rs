@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::engine::snapshot::Snapshot;
+use crate::rows::{Answer, Ask};
 use crate::tui::Draw;
 use crate::tui::frames::Motion;
 use crate::tui::intent::{Effect, Intent, Target};
@@ -67,6 +68,7 @@ impl Panes {
         match (self.view, self.half) {
             (View::Servers, Half::Servers) => PaneId::Servers,
             (View::Servers, Half::Stderr) => PaneId::Stderr,
+            (View::Tools, _) if self.tools.choosing() => PaneId::Looks,
             (View::Tools, _) => PaneId::Tools,
             (View::Approvals, _) => match self.approvals.page() {
                 Page::Waiting => PaneId::Approvals,
@@ -80,7 +82,7 @@ impl Panes {
     }
 
     /// Brings a view to the front, the focus on its list: what the keys do there does not depend on earlier visits.
-    pub const fn show(&mut self, view: View) {
+    pub fn show(&mut self, view: View) {
         self.view = view;
         match view {
             View::Servers => self.half = Half::Servers,
@@ -104,7 +106,7 @@ impl Panes {
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
             PaneId::Grants => Some("waiting questions"),
-            PaneId::Servers | PaneId::Approvals | PaneId::Log => None,
+            PaneId::Servers | PaneId::Looks | PaneId::Approvals | PaneId::Log => None,
         }
     }
 
@@ -169,7 +171,7 @@ impl Panes {
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.apply_servers(intent, snapshot),
-            PaneId::Tools => self.tools.apply(intent, snapshot),
+            PaneId::Tools | PaneId::Looks => self.tools.apply(intent, snapshot),
             PaneId::Approvals | PaneId::Grants => self.approvals.apply(intent, snapshot),
             PaneId::Calls => self.calls.apply(intent, snapshot),
             PaneId::Sessions => self.sessions.apply(intent, snapshot),
@@ -182,7 +184,7 @@ impl Panes {
     pub fn typing(&self) -> bool {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.typing(),
-            PaneId::Tools => self.tools.typing(),
+            PaneId::Tools | PaneId::Looks => self.tools.typing(),
             PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
@@ -195,7 +197,7 @@ impl Panes {
     pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.text(key),
-            PaneId::Tools => return self.tools.text(key, snapshot),
+            PaneId::Tools | PaneId::Looks => return self.tools.text(key, snapshot),
             PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
             PaneId::Calls => return self.calls.text(key, snapshot),
             PaneId::Sessions => self.sessions.text(key),
@@ -209,7 +211,7 @@ impl Panes {
     pub fn paste(&mut self, pasted: &str) {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.paste(pasted),
-            PaneId::Tools => self.tools.paste(pasted),
+            PaneId::Tools | PaneId::Looks => self.tools.paste(pasted),
             PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
             PaneId::Calls => self.calls.paste(pasted),
             PaneId::Sessions => self.sessions.paste(pasted),
@@ -234,6 +236,22 @@ impl Panes {
             View::Log => self.log.hunting(),
             _ => false,
         }
+    }
+
+    /// What the view in front wants to know of the company's rows. The same questions as before are not asked again
+    /// until something changes.
+    pub const fn wants(&self) -> Vec<Ask> {
+        match self.view {
+            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Seats => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Hands an answer to the pane that asked. One that is late for its question is for nobody.
+    #[expect(clippy::unused_self, reason = "no pane asks yet: the first ones that do are in the next change")]
+    pub fn take(&mut self, answer: Answer) {
+        drop(answer);
     }
 
     /// Draws the view in front.

@@ -170,6 +170,7 @@ fn who_is_there_what_waits_and_what_is_stopped_is_said_the_worst_first() {
         since: NOON,
         last_seen: NOON,
         calls: 3,
+        turn: None,
     };
     let mut pane = on("release", &all);
     let nobody = shown(&mut pane, &all);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use crate::clock::Precision;
+use crate::clock::{Precision, Timestamp};
 use crate::engine::snapshot::{CallView, Caller, SessionView, Snapshot, StoppedSeat};
 use crate::engine::status::Era;
 use crate::tui::format::plural;
@@ -13,6 +13,8 @@ use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
 use crate::tui::widgets::detail::Section;
 use crate::tui::widgets::paint::{Row, Span, took};
+use crate::turns::verdict::{Obligation, Outcome};
+use crate::turns::{Start, TurnView};
 
 /// Calls that are listed; the calls view has them all.
 const MOST: usize = 200;
@@ -60,12 +62,79 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
     facts.add("since", &[at(session.since)]);
     facts.add("last seen", &[at(session.last_seen)]);
     facts.add("calls", &[text(&session.calls.to_string())]);
+    if session.seat.is_seat() {
+        turns(session.turn.as_deref(), &mut facts, zone);
+    }
     let waiting = waiting(session, snapshot);
     if waiting > 0 {
         let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
     }
     vec![Section::Rows(facts.rows), Section::Rows(listing(session, snapshot, zone))]
+}
+
+/// Whom the session's turn reached so far, for a row: of the turn before, where none goes on.
+pub(super) fn reached(session: &SessionView) -> Row {
+    let (names, role) = match session.turn.as_deref() {
+        Some(TurnView { now: Some(now), .. }) => (now.reached.as_slice(), Role::Text),
+        Some(TurnView { before: Some(before), .. }) => (before.reached.as_slice(), Role::Dim),
+        _ => ([].as_slice(), Role::Dim),
+    };
+    match names {
+        [] if session.seat.is_seat() => vec![Span::new(Role::Dim, "nobody yet")],
+        [] => Row::new(),
+        names => vec![Span::new(role, &names.join(", "))],
+    }
+}
+
+/// The turn that goes on and the one before.
+fn turns(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
+    let (text, dim) = (|text: &str| Span::new(Role::Text, text), |text: &str| Span::new(Role::Dim, text));
+    let time = |at: Timestamp| at.time_of_day(zone, Precision::Seconds);
+    let nobody = |reached: &[Arc<str>]| if reached.is_empty() { None } else { Some(reached.join(", ")) };
+    let Some(now) = view.and_then(|view| view.now.as_ref()) else {
+        facts.add("turn", &[dim("none goes on")]);
+        return before(view, facts, zone);
+    };
+    let how = if now.start == Start::Declared { "begun by its agent" } else { "since its first call" };
+    facts.add("turn", &[text(&time(now.began)), dim(&format!("  {how}"))]);
+    facts.say("because", now.trigger.as_deref());
+    facts.add("owes", &[text(&owed(&now.owes))]);
+    facts.add("reached", &[nobody(&now.reached).map_or_else(|| dim("nobody yet"), |names| text(&names))]);
+    let (finished, failed) = now.calls;
+    let calls = plural(usize::try_from(finished).unwrap_or(usize::MAX), "call");
+    let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+    facts.add("made", &[text(&calls), Span::new(Role::Failed, &failed)]);
+    let mut label = "counting";
+    for act in now.acts.iter().rev() {
+        let to = act.surface.as_ref().map_or_else(|| "  outside".to_owned(), |surface| format!("  to {surface}"));
+        facts.add(label, &[text(&act.name), dim(&to)]);
+        label = "";
+    }
+    if let Some((at, message)) = &now.corrected {
+        facts.add("corrected", &[text(&time(*at)), Span::new(Role::Warning, &format!("  {message}"))]);
+    }
+    before(view, facts, zone);
+}
+
+fn before(view: Option<&TurnView>, facts: &mut Facts, zone: &TimeZone) {
+    let Some(before) = view.and_then(|view| view.before.as_ref()) else { return };
+    let role = if before.outcome == Outcome::Incomplete { Role::Warning } else { Role::Text };
+    let reached = if before.reached.is_empty() { "nobody".to_owned() } else { before.reached.join(", ") };
+    let at = before.at.time_of_day(zone, Precision::Seconds);
+    let rest = format!("  at {at}, reached {reached}; it owed {}", owed(&before.owed));
+    facts.add("before", &[Span::new(role, before.outcome.as_str()), Span::new(Role::Dim, &rest)]);
+    facts.say("", before.text.as_deref());
+}
+
+/// What a turn owes, in words.
+fn owed(owes: &Obligation) -> String {
+    match owes {
+        Obligation::Nothing => "nobody an answer".to_owned(),
+        Obligation::Tool(None) => "an answer, by a tool".to_owned(),
+        Obligation::Tool(Some(surface)) => format!("an answer on {surface}"),
+        Obligation::Engine => "an answer, by the text at its end".to_owned(),
+    }
 }
 
 /// The sections for a stopped seat without a session.

@@ -28,11 +28,12 @@ use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span};
 use crate::tui::widgets::table::{Align, Column, Selection, Width};
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 8] = [
     Column::grows("client", 16),
     Column::stays("seat", 9),
     // Never goes: it is what the view is looked at for.
     Column { title: "waiting", width: Width::Cells(7), align: Align::Right, rank: 0 },
+    Column::drops("reached", 14),
     Column::number("calls", 5),
     Column::number("last seen", 9),
     Column::drops("since", 5),
@@ -260,6 +261,7 @@ fn cells(session: &SessionView, draw: &Draw<'_>) -> Vec<Row> {
         text(Role::Text, about::client(session)),
         text(if stopped { Role::Warning } else { Role::Text }, session.seat.as_str()),
         waiting,
+        about::reached(session),
         text(Role::Text, &session.calls.to_string()),
         text(Role::Text, &span(draw.now.since(session.last_seen))),
         text(Role::Dim, &session.since.time_of_day(draw.zone, Precision::Minutes)),
@@ -272,6 +274,7 @@ fn stopped_cells(stopped: &StoppedSeat, draw: &Draw<'_>) -> Vec<Row> {
         vec![Span::new(Role::Dim, "no session")],
         vec![Span::new(Role::Warning, stopped.seat.as_str())],
         vec![Span::new(Role::Warning, "STOPPED")],
+        Row::new(),
         Row::new(),
         Row::new(),
         vec![Span::new(Role::Dim, &stopped.since.time_of_day(draw.zone, Precision::Minutes))],

@@ -18,6 +18,7 @@ fn session(seat: &str, id: &str, client: &str) -> Arc<SessionView> {
         since: NOON,
         last_seen: NOON,
         calls: 3,
+        turn: None,
     })
 }
 

@@ -4,6 +4,7 @@
 //! tool is the editor's work.
 
 mod listing;
+mod looks;
 #[cfg(test)]
 mod tests;
 
@@ -29,6 +30,7 @@ use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, line, put};
 use crate::tui::widgets::table::{Column, Selection};
 use listing::{Item, ItemId};
+use looks::{Chooser, Look};
 
 /// Cells of the column of servers, at least and at most: a seat's own connection has a longer name.
 const SERVER: (u16, u16) = (12, 22);
@@ -84,6 +86,8 @@ pub struct ToolsPane {
     focus: Focus,
     page: Page,
     filter: Filter,
+    /// The list of those whom the catalogue can be looked at as, while it is open.
+    chooser: Option<Chooser>,
     /// The catalogue and filter that the rows were made from.
     listed: Option<(Arc<Catalog>, String)>,
     rows: Vec<Item>,
@@ -108,7 +112,15 @@ impl ToolsPane {
         let used = 1 + usize::from(self.filter.typing());
         let list = Split::of(area, Focus::List).list;
         self.pick.layout(&self.ids(), to_cells(usize::from(inner(list).height).saturating_sub(used)));
+        if let Some(chooser) = &mut self.chooser {
+            chooser.layout(area, snapshot);
+        }
         self.describe(snapshot);
+    }
+
+    /// Whether the list of those whom the catalogue can be looked at as has the keys.
+    pub const fn choosing(&self) -> bool {
+        self.chooser.is_some()
     }
 
     /// Shows the tools that pass one `key:value` term.
@@ -116,12 +128,13 @@ impl ToolsPane {
         self.filter.keep();
         self.filter.clear();
         self.filter.set(key, Some(value));
-        self.focus = Focus::List;
+        self.to_list();
     }
 
     /// Gives the list the focus.
-    pub const fn to_list(&mut self) {
+    pub fn to_list(&mut self) {
         self.focus = Focus::List;
+        self.chooser = None;
     }
 
     /// What Esc does, in a word, while the detail has the focus.
@@ -163,10 +176,18 @@ impl ToolsPane {
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
         self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
         self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        if let Some(chooser) = &self.chooser {
+            chooser.render(buf, draw);
+        }
     }
 
     fn act(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
+        if self.chooser.is_some() {
+            self.choose(intent, snapshot);
+            return Vec::new();
+        }
         match intent {
+            Intent::ViewAs => self.chooser = Some(Chooser::on(Look::of(&self.filter, &snapshot.seats))),
             _ if switches(intent) => self.focus = self.focus.other(),
             Intent::Open => return self.open(snapshot),
             Intent::Back if self.filter.typing() => self.filter.forget(),
@@ -192,6 +213,22 @@ impl ToolsPane {
             }
         }
         Vec::new()
+    }
+
+    fn choose(&mut self, intent: Intent, snapshot: &Snapshot) {
+        let Some(mut chooser) = self.chooser.take() else { return };
+        match intent {
+            Intent::Open => {
+                if let Some(look) = chooser.chosen() {
+                    look.into(&mut self.filter);
+                }
+            }
+            Intent::Back => {}
+            _ => {
+                chooser.apply(intent, snapshot);
+                self.chooser = Some(chooser);
+            }
+        }
     }
 
     fn toggle_schema(&mut self) {
@@ -271,11 +308,16 @@ impl ToolsPane {
         let catalog = &draw.snapshot.catalog;
         let all = catalog.entries().len() + catalog.rejected().len();
         let mut right = Row::new();
-        if !self.filter.text().is_empty() {
-            right.push(Span::new(Role::Accent, &format!("{}  ", self.filter.text())));
+        let look = Look::of(&self.filter, &draw.snapshot.seats).words();
+        // What the title says need not be said twice.
+        let filter =
+            if look.is_some() { self.filter.without(&["seat", "worker"]) } else { self.filter.text().to_owned() };
+        if !filter.is_empty() {
+            right.push(Span::new(Role::Accent, &format!("{filter}  ")));
         }
+        let name = look.map_or_else(|| "Tools".to_owned(), |look| format!("Tools · {look}"));
         right.push(Span::new(Role::Dim, &format!("{}/{all}", self.rows.len())));
-        let mut inside = frame(buf, self.split.list, (title("Tools", draw), right), draw);
+        let mut inside = frame(buf, self.split.list, (title(&name, draw), right), draw);
         if self.filter.typing() {
             put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
             inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };

@@ -90,6 +90,35 @@ fn a_worker_is_shown_only_what_it_may_hold() {
     assert_eq!(held("worker", "opsy"), ["shared log"]);
 }
 
+#[test]
+fn one_chooses_as_whom_to_look_and_the_title_says_it() {
+    let mut all = catalogue();
+    all.seats = vec!["ops".into(), "release".into()];
+    let (mut pane, area) = (ToolsPane::default(), screen(120, 40));
+    pane.layout(area, &all);
+    pane.filter.insert("issue");
+    let mut choose = |keys: &[Intent]| {
+        keys.iter().for_each(|intent| _ = pane.apply(*intent, &all));
+        let (choosing, filter) = (pane.choosing(), pane.filter.text().to_owned());
+        (choosing, filter, shown(&mut pane, &all, (120, 40)))
+    };
+    use Intent::{Back, Bottom, Down, Open, Up, ViewAs};
+    let (choosing, filter, text) = choose(&[ViewAs]);
+    assert_eq!((choosing, &*filter), (true, "issue"));
+    for words in ["Look at the tools as", "everything", "seat ops", "a worker of ops", "a worker of release", "1/5"] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let (choosing, filter, text) = choose(&[Bottom, Open]);
+    assert_eq!((choosing, &*filter), (false, "issue worker:release"));
+    assert!(text.contains("Tools · as a worker of release") && text.contains(" issue  "), "{text}");
+    assert!(text.contains("list_issues") && !text.contains("create_issue"), "a worker does not write\n{text}");
+    let (_, filter, text) = choose(&[ViewAs, Up, Open]);
+    assert_eq!(filter, "issue seat:release");
+    assert!(text.contains("Tools · as seat release") && text.contains("create_issue"), "{text}");
+    assert_eq!(choose(&[ViewAs, Down, Back]).1, "issue seat:release", "nothing was chosen");
+    assert_eq!(choose(&[ViewAs, Intent::Top, Open]).1, "issue");
+}
+
 fn filtered(filter: &str) -> Vec<String> {
     let (mut pane, all) = (ToolsPane::default(), catalogue());
     pane.layout(screen(120, 40), &all);
