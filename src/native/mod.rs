@@ -27,6 +27,8 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+#[cfg(test)]
+mod tracker_tests;
 mod words;
 mod work;
 

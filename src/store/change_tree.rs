@@ -56,8 +56,10 @@ impl WriteStore<'_> {
         self.run(query, params![item.project, item.number, item.id])?;
         let query = "UPDATE item SET project = ?2, number = ?3, version = ?4, updated = ?5 WHERE id = ?1";
         self.run(query, params![now.id, now.project, now.number, now.version, by.at.millis()])?;
-        self.unindex(now.id)?;
-        self.index(&now)?;
+        if now.removed.is_none() {
+            self.unindex(now.id)?;
+            self.index(&now)?;
+        }
         let position = self.note(by, "moved", &now, &format!("{} to {}", item.key(), now.key()))?;
         Ok(Changed { row: now, position: Some(position) })
     }

@@ -232,3 +232,14 @@ fn rows(connection: &Connection, query: &str, values: Vec<Value>) -> Result<Vec<
     let rows = query.query_map(params_from_iter(values), item)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
+
+#[cfg(test)]
+impl ReadStore<'_> {
+    /// How SQLite finds the items of a filter.
+    pub(super) fn plan(&self, filter: &Filter) -> Result<Vec<String>, StoreError> {
+        let (query, values) = filter.query();
+        let mut query = self.connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
+        let rows = query.query_map(params_from_iter(values), |row| row.get(3))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -40,10 +40,14 @@ pub mod heads;
 pub mod inbox;
 pub mod items;
 pub mod lists;
+#[cfg(test)]
+mod model_tests;
 pub mod pages;
 pub mod plans;
 mod readers;
 mod schema;
+#[cfg(test)]
+mod schema_tests;
 mod schema_tracker;
 #[cfg(test)]
 mod tests;

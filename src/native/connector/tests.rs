@@ -350,7 +350,7 @@ async fn the_rows_are_the_trackers_and_the_figures_count_them() {
 
     let triggered = bench.call("all", "trigger_autopilot", json!({"autopilot_id": "nightly"})).await;
     assert_eq!(triggered.body["agent_id"], json!("release"));
-    let inbox = bench.native.store.read(|store| store.inbox("release", true, 10)).await.unwrap();
+    let inbox = bench.native.store.read(|store| store.inbox("release", None, 10)).await.unwrap();
     assert_eq!((inbox.len(), &*inbox[0].body), (1, "check the night"));
     assert_eq!(bench.call("all", "trigger_autopilot", json!({"autopilot_id": "x"})).await.status, 403);
 }

@@ -11,7 +11,7 @@ use crate::native::show;
 use crate::native::words::{OVER, project_key};
 use crate::store::items::Item;
 use crate::store::lists::{Filter, Sort};
-use crate::store::plans::Pin;
+use crate::store::plans::{Pin, View};
 use crate::store::{ReadStore, WriteStore};
 
 /// Items shown as somebody's work.
@@ -140,7 +140,7 @@ pub fn list_views(store: &ReadStore<'_>, request: &Request) -> Outcome {
         Some(seat) => split(store.pins(seat)?).0,
         None => Vec::new(),
     };
-    let row = |view: &crate::store::plans::View| {
+    let row = |view: &View| {
         // It was an object when it was saved.
         let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
         json!({
@@ -148,7 +148,13 @@ pub fn list_views(store: &ReadStore<'_>, request: &Request) -> Outcome {
             "version": view.version, "updated": view.updated.rfc3339_seconds(), "pinned": pinned.contains(&view.name),
         })
     };
-    Ok(json!({"views": store.views()?.iter().map(row).collect::<Vec<_>>()}))
+    // A view of a project that does not exist for the one who asks does not either.
+    let exists = |view: &&View| {
+        let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
+        let project = filter.get("project").and_then(Value::as_str);
+        project.is_none_or(|project| request.actor.sees(&project.trim().to_ascii_uppercase()))
+    };
+    Ok(json!({"views": store.views()?.iter().filter(exists).map(row).collect::<Vec<_>>()}))
 }
 
 pub fn save_view(store: &WriteStore<'_>, request: &Request) -> Outcome {
