@@ -29,6 +29,9 @@ pub trait FirstParty: Send + Sync + fmt::Debug {
     /// The tools, by the connection that they are reached over. They are asked for once.
     fn sources(&self) -> Vec<Source>;
 
+    /// The seat whose work a caller does, for the audit.
+    fn acts_for(&self, caller: &Caller) -> Option<Arc<str>>;
+
     /// Runs one permitted call for whoever asks.
     fn call(self: Arc<Self>, asked: Asked) -> Ran;
 }

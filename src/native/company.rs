@@ -98,6 +98,11 @@ impl Company {
         self.badges.iter().find(|badge| &*badge.id == id)
     }
 
+    /// Whether any token is for the scoped connector.
+    pub fn has_connector(&self) -> bool {
+        self.badges.iter().any(|badge| !badge.scopes.is_empty())
+    }
+
     /// Whether the configuration names this project as part of a workspace.
     pub fn names_project(&self, key: &str) -> bool {
         key == DEFAULT_PROJECT || self.badges.iter().any(|badge| badge.projects.iter().any(|own| own == key))

@@ -9,6 +9,7 @@ mod admit;
 mod badges;
 mod call;
 mod connector;
+mod consent;
 mod envelope;
 mod http;
 mod library;
@@ -44,6 +45,7 @@ use crate::native::connector::Connector;
 use crate::org::{Org, Seat};
 use crate::secret::Redactor;
 use badges::Badges;
+use consent::Consents;
 use live::Parked;
 use metrics::Metrics;
 use sessions::Sessions;
@@ -112,7 +114,8 @@ pub(crate) struct Shared {
     badges: Badges,
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
-    connector: Option<Connector>,
+    connector: Option<Arc<Connector>>,
+    consents: Consents,
     redactor: Redactor,
     listening: SocketAddr,
     shutdown: CancellationToken,
@@ -144,6 +147,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shelf: Shelf::new(handle.catalog()),
         sessions: Sessions::new(Arc::default()),
         parked: Parked::default(),
+        consents: Consents::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
         seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
@@ -196,6 +200,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener) {
     views.abort();
     shared.sessions.close_all();
     shared.parked.sweep(Duration::ZERO);
+    shared.consents.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }
 
@@ -212,6 +217,7 @@ async fn keep_house(shared: Arc<Shared>) {
         }
         shared.sessions.close_idle();
         shared.parked.sweep(shared.handle.settings().wait);
+        shared.consents.sweep(shared.handle.settings().wait + live::KEPT);
         shared.tasks.sweep(&shared);
     }
 }

@@ -92,10 +92,15 @@ impl Session {
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
         let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
-        match holder.operator() {
+        match holder.operator().or_else(|| holder.connector()) {
             Some(_) => Caller::Operator { holder, session, client },
             None => Caller::Seat { seat: holder, session, client },
         }
+    }
+
+    /// Its short id and its client, for people.
+    pub(super) fn named(&self) -> (Arc<str>, Arc<str>) {
+        (self.short.clone(), self.client.clone())
     }
 
     /// The screen should hear of it.

@@ -75,6 +75,11 @@ pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
     if let Some(elapsed) = record.elapsed {
         line.raw("elapsed_ms", &elapsed.as_millis().to_string());
     }
+    line.optional("actor_seat", record.own.actor_seat.as_deref());
+    if let Some(position) = record.own.position {
+        line.raw("position", &position.to_string());
+    }
+    line.optional("refusal", record.own.refusal.as_deref());
     line.end()
 }
 
@@ -114,12 +119,17 @@ impl Line {
                 Some([("seat", seat.as_str()), ("session", session), ("client", client)])
             }
             Caller::Operator { holder, session, client } => {
-                let id = holder.operator().unwrap_or_else(|| holder.as_str());
+                let id = holder.operator().or_else(|| holder.connector()).unwrap_or_else(|| holder.as_str());
                 Some([("operator", id), ("session", session), ("client", client)])
             }
         };
         for (name, value) in facts.into_iter().flatten() {
             let _ = write!(object, ",\"{name}\":{}", quote(value));
+        }
+        if let Caller::Operator { session, .. } = caller {
+            // A plain call has no session.
+            let transport = if session.is_empty() { "http" } else { "mcp" };
+            let _ = write!(object, ",\"transport\":\"{transport}\"");
         }
         object.push('}');
         self.raw("caller", &object);
@@ -233,6 +243,12 @@ pub struct Stored {
     pub outcome: Option<String>,
     /// Milliseconds since received.
     pub elapsed_ms: Option<u64>,
+    /// The seat that an operator's token works, where the tool is the program's own.
+    pub actor_seat: Option<String>,
+    /// The position that the company's rows were at with the change.
+    pub position: Option<i64>,
+    /// The class of a refusal of such a tool.
+    pub refusal: Option<String>,
 }
 
 /// `caller` of a line.

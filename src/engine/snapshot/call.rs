@@ -23,9 +23,10 @@ pub enum Caller {
         /// Its client's name and version.
         client: Arc<str>,
     },
-    /// A holder of an operator's token on the operator surface.
+    /// A holder of an operator's token: on the operator surface, or of the scoped connector.
     Operator {
-        /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`].
+        /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`] and
+        /// [`SeatHandle::of_connector`].
         holder: SeatHandle,
         /// Its session, shortened for people.
         session: Arc<str>,
@@ -35,11 +36,12 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// `console`, `seat` or `operator`: the audit's word.
-    pub const fn kind(&self) -> &'static str {
+    /// `console`, `seat`, `operator` or `connector`: the audit's word.
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Seat { .. } => "seat",
+            Self::Operator { holder, .. } if holder.connector().is_some() => "connector",
             Self::Operator { .. } => "operator",
         }
     }
