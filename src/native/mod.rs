@@ -9,7 +9,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `table`, `connector::table` | every tool as data, by family: name, hints, arguments, who may, handler |
-//! | `tool` | what that data means: listings, schemas, checks of arguments |
+//! | `tool`, `shape` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
 //! | `work`, `pages`, `connector::issues` | what the tools do |
@@ -21,6 +21,7 @@ pub mod connector;
 mod pages;
 pub mod reader;
 mod request;
+mod shape;
 mod shared;
 mod show;
 pub mod table;

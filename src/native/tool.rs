@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Native;
 use super::request::{Outcome, Refusal, Request};
+use super::shape;
 use crate::engine::first_party::World;
 use crate::engine::snapshot::Caller;
 use crate::store::{ReadStore, WriteStore};
@@ -149,13 +150,11 @@ pub enum Kind {
 }
 
 /// Most items of a list.
-const MOST_ITEMS: usize = 64;
+pub(super) const MOST_ITEMS: usize = 64;
 /// Longest text of a list, in characters.
-const LONGEST_ITEM: usize = 64;
+pub(super) const LONGEST_ITEM: usize = 64;
 /// Most objects of a list.
-const MOST_OBJECTS: usize = 200;
-/// Longest text of an item's own field, in characters.
-const LONGEST_VALUE: usize = 2_000;
+pub(super) const MOST_OBJECTS: usize = 200;
 
 impl Tool {
     /// As an MCP tool with all that its hints say, also no: for the catalogue.
@@ -208,7 +207,7 @@ impl Tool {
 }
 
 /// Checks an object against fields; `of` is whose they are.
-fn check(fields: &[Field], object: &Map<String, Value>, of: &str) -> Result<(), Refusal> {
+pub(super) fn check(fields: &[Field], object: &Map<String, Value>, of: &str) -> Result<(), Refusal> {
     let known: HashSet<&str> = fields.iter().map(|field| field.name).collect();
     if let Some(unknown) = object.keys().find(|key| !known.contains(key.as_str())) {
         let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
@@ -320,41 +319,7 @@ impl Field {
                 Value::Bool(_) => Ok(()),
                 _ => wrong("is neither true nor false".to_owned()),
             },
-            Kind::Moment => match value.as_str().map(str::parse::<jiff::Timestamp>) {
-                Some(Ok(_)) => Ok(()),
-                _ => wrong("is not a moment such as 2026-12-24T08:00:00Z".to_owned()),
-            },
-            Kind::Cursor => match value {
-                Value::Number(_) => Ok(()),
-                Value::String(text) if text.len() <= LONGEST_ITEM => Ok(()),
-                _ => wrong("is not the next_cursor of an answer".to_owned()),
-            },
-            Kind::Object(fields) => match value {
-                Value::Object(object) => check(fields, object, name),
-                _ => wrong("is not an object".to_owned()),
-            },
-            Kind::Objects(fields) | Kind::Marks(fields) => {
-                let items = value.as_array().filter(|items| items.len() <= MOST_OBJECTS);
-                let Some(items) = items else {
-                    return wrong(format!("is not a list of at most {MOST_OBJECTS} objects"));
-                };
-                items.iter().try_for_each(|item| match item {
-                    Value::Object(object) => check(fields, object, name),
-                    Value::Number(_) if item.is_i64() && matches!(self.kind, Kind::Marks(_)) => Ok(()),
-                    _ => wrong("holds something that is not an object".to_owned()),
-                })
-            }
-            Kind::Values => {
-                let plain = |(key, value): (&String, &Value)| {
-                    let fits = |text: &str| text.chars().count() <= LONGEST_VALUE && !text.contains('\0');
-                    key.chars().count() <= LONGEST_ITEM
-                        && (value.is_null() || value.is_number() || value.as_str().is_some_and(fits))
-                };
-                match value.as_object() {
-                    Some(values) if values.len() <= MOST_ITEMS && values.iter().all(plain) => Ok(()),
-                    _ => wrong(format!("is not an object of texts (at most {LONGEST_VALUE} characters) and numbers")),
-                }
-            }
+            kind => shape::check(name, kind, value),
         }
     }
 }

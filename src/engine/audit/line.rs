@@ -123,11 +123,11 @@ impl Line {
                 Some([("operator", id), ("session", session), ("client", client)])
             }
         };
-        for (name, value) in facts.into_iter().flatten() {
+        // A plain call has no session.
+        for (name, value) in facts.into_iter().flatten().filter(|(_, value)| !value.is_empty()) {
             let _ = write!(object, ",\"{name}\":{}", quote(value));
         }
         if let Caller::Operator { session, .. } = caller {
-            // A plain call has no session.
             let transport = if session.is_empty() { "http" } else { "mcp" };
             let _ = write!(object, ",\"transport\":\"{transport}\"");
         }

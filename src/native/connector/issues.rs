@@ -148,7 +148,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
         assignee: assigned,
         parent,
         due: request.clearable("due_date").map(|due| due.map(ToOwned::to_owned)),
-        merged: write::reopened(&item, request.text("status")),
+        merged: write::reopens(&item, request.text("status")).then_some(None),
         ..ItemChanges::default()
     };
     let now = store.update_item(&item, changes, &request.signed())?;

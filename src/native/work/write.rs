@@ -50,7 +50,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let catalogue = Catalogue::read(store)?;
     let status = request.text("status").map(ToOwned::to_owned);
     let changes = ItemChanges {
-        merged: reopened(&item, status.as_deref()),
+        merged: reopens(&item, status.as_deref()).then_some(None),
         title: request.text("title").map(|title| title.trim().to_owned()),
         body: request.text("body").map(ToOwned::to_owned),
         status,
@@ -73,9 +73,8 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
 }
 
 /// What is opened again is no duplicate any more.
-pub fn reopened(item: &Item, status: Option<&str>) -> Option<Option<i64>> {
-    let opens = item.merged.is_some() && status.is_some_and(|status| !OVER.contains(&status));
-    opens.then_some(None)
+pub fn reopens(item: &Item, status: Option<&str>) -> bool {
+    item.merged.is_some() && status.is_some_and(|status| !OVER.contains(&status))
 }
 
 /// An item that is to stand above another one: not the other one itself, nor one below it.
