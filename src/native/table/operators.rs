@@ -2,7 +2,7 @@
 
 use super::work::{FILTERS, ITEM, PROJECT, Words};
 use super::{LIMIT, LINE, NAME, OVERWRITES, READS};
-use crate::native::tool::{Audience, Effects, Field, Handler, Kind, Part, Tool};
+use crate::native::tool::{Audience, Effects, Field, Handler, Kind, LONGEST_ITEM, Part, Tool};
 use crate::native::words::{FAVORITES, FIELD_KINDS};
 use crate::native::work::{catalogue, inbox, people, plans, tree};
 use crate::tool::annotations::Hint::{No, Unknown, Yes};
@@ -96,7 +96,7 @@ pub static TOOLS: &[Tool] = &[
         ),
         OVERWRITES,
         &[
-            Field::required("name", Kind::Text(NAME), "Its name."),
+            Field::required("name", Kind::Text(LONGEST_ITEM), "Its name."),
             Field::optional("about", Kind::Body(LINE), "What it is for."),
             Field::required("filter", Kind::Object(FILTERS), "What list_work_items is to be asked."),
             IF_MATCH,
