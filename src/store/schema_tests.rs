@@ -121,6 +121,10 @@ async fn lists_are_found_by_an_index_whatever_they_ask() {
     ];
     for filter in filters {
         for sort in [Sort::Newest, Sort::Updated, Sort::Priority, Sort::Due] {
+            if (&filter.due, sort) == (&Some(Due::Never), Sort::Due) {
+                // Nothing is both; the tools refuse it.
+                continue;
+            }
             let filter = Filter { sort, ..filter.clone() };
             let asked = filter.clone();
             let plan = store.read(move |s| s.plan(&asked)).await.unwrap();
