@@ -52,10 +52,14 @@ struct Company {
 
 impl Company {
     fn new(server: &str) -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let server = server.replace("{mark}", &folder.path().display().to_string());
         let indented: Vec<String> = server.lines().map(|line| format!("    {line}")).collect();
-        let config = format!("name: Real\nmcp_servers:\n  - name: real\n{}\n", indented.join("\n"));
+        Self::of(&format!("name: Real\nmcp_servers:\n  - name: real\n{}\n", indented.join("\n")))
+    }
+
+    /// A whole configuration.
+    fn of(config: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let config = config.replace("{mark}", &folder.path().display().to_string());
         fs::write(folder.path().join("config.yaml"), config).expect("a config");
         Self { folder }
     }
@@ -383,10 +387,10 @@ fn assert_no_process(company: &Company) {
 }
 
 /// Each message on its own line to `connect`, and the answers to those with an id, in order.
-fn relayed(company: &Company, messages: &[Value]) -> Vec<Value> {
+fn relayed(company: &Company, seat: &str, messages: &[Value]) -> Vec<Value> {
     use std::io::{BufRead as _, BufReader, Write as _};
     let mut relay = company
-        .command(&["connect", "--seat", "default"])
+        .command(&["connect", "--seat", seat])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -410,21 +414,33 @@ fn relayed(company: &Company, messages: &[Value]) -> Vec<Value> {
     answers
 }
 
+fn ask(id: u32, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn hello() -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    ask(0, "initialize", &json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}))
+}
+
+/// Ends a `serve` in order.
+fn end(serve: &mut Child) {
+    let pid = rustix::process::Pid::from_child(serve);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
+    serve.wait().expect("it ends");
+}
+
 #[test]
 fn everything_s_resources_and_prompts_reach_an_agent() {
     let Some(command) = npm("mcp-server-everything") else { return };
     let company = Company::new(&format!("command: {}\nargs: [stdio]", command.display()));
     let mut serve =
         company.command(&["--listen", "127.0.0.1:0", "serve"]).stdin(Stdio::null()).spawn().expect("it starts");
-    let ask =
-        |id: u32, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-    let client = json!({"name": "test", "version": "1"});
-    let hello =
-        ask(0, "initialize", json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}));
-    let lists = [hello.clone(), ask(1, "resources/list", json!({})), ask(2, "prompts/list", json!({}))];
+    let hello = hello();
+    let lists = [hello.clone(), ask(1, "resources/list", &json!({})), ask(2, "prompts/list", &json!({}))];
     let deadline = Instant::now() + Duration::from_secs(60);
     let listed = loop {
-        let listed = relayed(&company, &lists);
+        let listed = relayed(&company, "default", &lists);
         let some = |at: usize, list: &str| listed[at]["result"][list].as_array().is_some_and(|all| !all.is_empty());
         if some(1, "resources") && some(2, "prompts") {
             break listed;
@@ -437,19 +453,90 @@ fn everything_s_resources_and_prompts_reach_an_agent() {
     let simple = prompts.iter().find(|prompt| prompt["arguments"].as_array().is_none_or(Vec::is_empty)).expect("one");
     let messages = [
         hello,
-        ask(1, "resources/read", json!({"uri": uri})),
-        ask(2, "prompts/get", json!({"name": simple["name"]})),
-        ask(3, "resources/templates/list", json!({})),
+        ask(1, "resources/read", &json!({"uri": uri})),
+        ask(2, "prompts/get", &json!({"name": simple["name"]})),
+        ask(3, "resources/templates/list", &json!({})),
     ];
-    let read = relayed(&company, &messages);
+    let read = relayed(&company, "default", &messages);
     assert_eq!(&read[1]["result"]["contents"][0]["uri"], uri, "{read:?}");
     assert!(read[2]["result"]["messages"].as_array().is_some_and(|all| !all.is_empty()), "{read:?}");
     let templates = read[3]["result"]["resourceTemplates"].as_array().expect("templates");
     let filled = templates[0]["uriTemplate"].as_str().unwrap().split('{').next().unwrap().to_owned() + "1";
-    let again = relayed(&company, &[messages[0].clone(), ask(1, "resources/read", json!({"uri": filled}))]);
+    let again = relayed(&company, "default", &[messages[0].clone(), ask(1, "resources/read", &json!({"uri": filled}))]);
     assert_eq!(again[1]["result"]["contents"][0]["uri"], Value::from(filled), "{again:?}");
-    let pid = rustix::process::Pid::from_child(&serve);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
-    serve.wait().expect("it ends");
+    end(&mut serve);
     assert!(company.audit().contains(r#""name":"resources/read""#));
+}
+
+/// The environments of the processes that work for a company.
+fn environments(company: &Company) -> Vec<String> {
+    let mark = format!("MARK={}", company.path().display());
+    let processes = fs::read_dir("/proc").expect("/proc").flatten();
+    let environments = processes.filter_map(|process| fs::read(process.path().join("environ")).ok());
+    let texts = environments.map(|environment| String::from_utf8_lossy(&environment).into_owned());
+    texts.filter(|text| text.split('\0').any(|variable| variable == mark)).collect()
+}
+
+#[test]
+fn two_seats_of_one_template_have_their_own_processes_credentials_and_tools() {
+    let Some(command) = pypi("mcp-atlassian") else { return };
+    let company = Company::of(&format!(
+        r#"
+name: Real
+roles:
+  - name: Ada Lead
+    handle: ada
+    mcp_env:
+      atlassian: {{ JIRA_URL: "https://jira.invalid", JIRA_USERNAME: ada, JIRA_API_TOKEN: "${{ADA_TOKEN}}" }}
+  - name: Bob
+    mcp_env:
+      atlassian: {{ CONFLUENCE_URL: "https://wiki.invalid", CONFLUENCE_USERNAME: bob, CONFLUENCE_API_TOKEN: "${{BOB_TOKEN}}" }}
+  - name: Cy
+mcp_servers:
+  - {{ name: atlassian, shared: false, command: "{}", env: {{ MARK: "{{mark}}" }} }}
+"#,
+        command.display()
+    ));
+    let tokens = ["dummy-token-of-ada-0123456789", "dummy-token-of-bob-0123456789"];
+    let program = |arguments: &[&str]| {
+        let mut command = company.command(arguments);
+        command.env("ADA_TOKEN", tokens[0]).env("BOB_TOKEN", tokens[1]).stdin(Stdio::null());
+        command
+    };
+    let mut serve = program(&["--listen", "127.0.0.1:0", "serve"]).spawn().expect("it starts");
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let listing = |seat: &str| loop {
+        let listed = relayed(&company, seat, &[hello(), ask(1, "tools/list", &json!({}))]).pop().expect("an answer");
+        let names = listed["result"]["tools"].as_array().expect("tools").iter();
+        let names: Vec<String> = names.map(|tool| tool["name"].as_str().expect("a name").to_owned()).collect();
+        let theirs: Vec<String> =
+            names.into_iter().filter(|name| name.starts_with("jira_") || name.starts_with("confluence_")).collect();
+        if !theirs.is_empty() || seat == "cy" {
+            return theirs;
+        }
+        assert!(Instant::now() < deadline, "{seat}: {listed}");
+    };
+    let (ada, bob) = (listing("ada"), listing("bob"));
+    assert!(ada.iter().all(|name| name.starts_with("jira_")), "{ada:?}");
+    assert!(bob.iter().all(|name| name.starts_with("confluence_")), "{bob:?}");
+    assert_eq!(listing("cy"), Vec::<String>::new(), "a role without credentials has none of its tools");
+    let environments = environments(&company);
+    assert!(environments.len() >= 2, "a process for each seat");
+    for (own, other) in [(tokens[0], tokens[1]), (tokens[1], tokens[0])] {
+        let of_seat: Vec<_> = environments.iter().filter(|text| text.contains(own)).collect();
+        assert!(!of_seat.is_empty(), "nobody has {own}");
+        assert!(of_seat.iter().all(|text| !text.contains(other)), "{other} beside {own}");
+    }
+    end(&mut serve);
+    assert_no_process(&company);
+    let output = program(&["tools", "--seat", "ada", "--json"]).output().expect("the binary runs");
+    let tools: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", told(&output)));
+    let theirs: Vec<&Value> = tools.iter().filter(|tool| tool["server"] == "atlassian").collect();
+    assert!(theirs.iter().all(|tool| tool["connection"] == "atlassian::Ada_Lead" && tool["seat"] == "ada"));
+    for class in ["read", "destructive"] {
+        assert!(theirs.iter().any(|tool| tool["class"] == class), "no {class} among {} tools", theirs.len());
+    }
+    for trace in [company.audit(), told(&output)] {
+        assert!(tokens.iter().all(|token| !trace.contains(token)), "a credential was written down");
+    }
 }

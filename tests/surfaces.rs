@@ -21,6 +21,8 @@ mod calls;
 mod consent;
 #[path = "surfaces/crash.rs"]
 mod crash;
+#[path = "surfaces/discovery.rs"]
+mod discovery;
 #[path = "surfaces/doors.rs"]
 mod doors;
 #[path = "surfaces/library.rs"]
@@ -41,5 +43,7 @@ mod relay;
 #[path = "support/scripted.rs"]
 #[allow(dead_code, reason = "this crate needs a part of it")]
 mod scripted;
+#[path = "surfaces/seats.rs"]
+mod seats;
 #[path = "surfaces/tasks.rs"]
 mod tasks;

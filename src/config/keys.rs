@@ -187,7 +187,11 @@ static ENGINE: Section = Section {
             "Loopback address of the HTTP surfaces: `127.0.0.1:7420`; absent or `off`: none.",
         ),
         Key::optional("state_dir", Name, "The state folder."),
-        Key::optional("discovery", OneOf(&["all", "progressive"]), "What seats see at first."),
+        Key::optional(
+            "discovery",
+            OneOf(&["all", "progressive"]),
+            "What agents list at first: `all` tools, or (`progressive`) our own and two that find and activate the rest.",
+        ),
         Key::optional("turn_tools", Flag, "False: seats are not offered `turn_begin` and `turn_end`."),
         Key::optional("approvals", Shape::Section(&APPROVALS), "When a person is asked."),
         Key::optional("native", Shape::Section(&NATIVE), "The company's own tracker and pages."),

@@ -18,6 +18,7 @@ use super::gate::Dispatch;
 use super::snapshot::Caller;
 use super::status::{Offer, Offers};
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
+use crate::org::Org;
 use crate::tool::Catalog;
 use crate::tool::catalog::Source;
 
@@ -31,6 +32,9 @@ pub trait FirstParty: Send + Sync + fmt::Debug {
 
     /// The seat whose work a caller does, for the audit.
     fn acts_for(&self, caller: &Caller) -> Option<Arc<str>>;
+
+    /// The configuration has other seats from now on.
+    fn follow(&self, _org: &Org) {}
 
     /// Runs one permitted call for whoever asks.
     fn call(self: Arc<Self>, asked: Asked) -> Ran;
@@ -81,6 +85,11 @@ pub(super) struct Own {
 impl Own {
     pub(super) fn new(tools: Arc<dyn FirstParty>) -> Self {
         Self { sources: tools.sources(), tools }
+    }
+
+    /// The configuration has other seats from now on.
+    pub(super) fn follow(&self, org: &Org) {
+        self.tools.follow(org);
     }
 
     /// For the catalogue.

@@ -14,6 +14,7 @@ use super::library::Library;
 use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::ids::CallId;
+use crate::org::Org;
 use crate::tool::output::CallOutput;
 use crate::tool::{Arguments, Catalog};
 
@@ -101,6 +102,8 @@ pub(super) struct Submitted {
     pub(super) request: CallRequest,
     pub(super) hold: Hold,
     pub(super) reply: Option<oneshot::Sender<CallReport>>,
+    /// Why it does not run, where that is known before the engine looks.
+    pub(super) refused: Option<Arc<str>>,
 }
 
 /// What the surfaces tell the engine, for the snapshot.
@@ -128,6 +131,7 @@ pub struct Handle {
     pub(super) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(super) catalog: watch::Receiver<Arc<Catalog>>,
     pub(super) settings: watch::Receiver<Arc<ApprovalSettings>>,
+    pub(super) org: watch::Receiver<Arc<Org>>,
     pub(super) library: Library,
 }
 
@@ -182,14 +186,30 @@ impl Handle {
         hold: Hold,
     ) -> Result<oneshot::Receiver<CallReport>, SendError> {
         let (reply, report) = oneshot::channel();
-        let submitted = Submitted { request, hold, reply: Some(reply) };
+        let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
         self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
         Ok(report)
+    }
+
+    /// Leaves a call on record, and on the screen, that whoever took it refuses: nothing is asked and nothing runs.
+    ///
+    /// # Errors
+    /// When the engine has ended before it was recorded.
+    pub async fn refuse(&self, request: CallRequest, reason: Arc<str>) -> Result<CallReport, SendError> {
+        let (reply, report) = oneshot::channel();
+        let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply), refused: Some(reason) };
+        self.calls.send(submitted).await.map_err(|_| SendError::Ended)?;
+        report.await.map_err(|_| SendError::Ended)
     }
 
     /// The catalog as calls see it, ahead of the snapshot's.
     pub fn catalog(&self) -> watch::Receiver<Arc<Catalog>> {
         self.catalog.clone()
+    }
+
+    /// The company's seats as the configuration in force has them. Told of after what it changes for them is in force.
+    pub fn org(&self) -> watch::Receiver<Arc<Org>> {
+        self.org.clone()
     }
 
     /// What servers offer to be read.

@@ -105,7 +105,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
     let (forms, asking) = inbox(options.attendance);
     let (inlets, senders) = inlets(&mut options, asking);
     let snapshot = first_snapshot(config, options.attendance);
-    let outlets = Outlets::new(&snapshot, config.engine.approvals.clone());
+    let outlets = Outlets::new(&snapshot, config);
     let launcher = launcher(&options, (senders.connections.clone(), forms.clone()), &shutdown);
     let (servers, tasks) = start_servers(&launcher, config, &options.kept.eras);
     let pipeline = Pipeline {
@@ -155,6 +155,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         doors: Doors::default(),
         warned: HashSet::new(),
         lacking: HashSet::new(),
+        gone: HashSet::new(),
         settled: false,
         dirty: true,
         published: Instant::now(),
@@ -205,6 +206,7 @@ impl Senders {
             snapshots: outlets.snapshots.subscribe(),
             catalog: outlets.catalog.subscribe(),
             settings: outlets.settings.subscribe(),
+            org: outlets.org.subscribe(),
             library,
         }
     }

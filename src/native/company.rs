@@ -1,7 +1,7 @@
-//! What first-party tools know of the company: its seats, its operators and its autopilots, as the configuration has
-//! them at the start.
+//! What first-party tools know of the company: its seats, as the configuration in force has them, and its operators and
+//! autopilots, as it had them at the start.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use super::tool::Part;
 use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
@@ -69,6 +69,11 @@ impl Company {
         }
     }
 
+    /// The same company with other seats.
+    fn with_seats(&self, org: &Org) -> Self {
+        Self { org: org.clone(), ..self.clone() }
+    }
+
     /// Whether this part is open.
     pub fn is_open(&self, part: Part) -> bool {
         match part {
@@ -106,5 +111,26 @@ impl Company {
     /// Whether the configuration names this project as part of a workspace.
     pub fn names_project(&self, key: &str) -> bool {
         key == DEFAULT_PROJECT || self.badges.iter().any(|badge| badge.projects.iter().any(|own| own == key))
+    }
+}
+
+/// The company as it stands; clones stand together.
+#[derive(Clone, Debug)]
+pub(super) struct Current(Arc<RwLock<Arc<Company>>>);
+
+impl Current {
+    pub(super) fn new(company: Company) -> Self {
+        Self(Arc::new(RwLock::new(Arc::new(company))))
+    }
+
+    /// What holds for a call that begins now.
+    pub(super) fn get(&self) -> Arc<Company> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The configuration has other seats.
+    pub(super) fn follow(&self, org: &Org) {
+        let mut company = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *company = Arc::new(company.with_seats(org));
     }
 }

@@ -16,8 +16,10 @@
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
+pub mod active;
 mod company;
 pub mod connector;
+mod discovery;
 mod pages;
 pub mod reader;
 mod request;
@@ -41,6 +43,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use company::Current;
 pub use company::{Badge, Company};
 use connector::{Connector, Trail};
 use reader::RowReader;
@@ -53,6 +56,7 @@ use crate::config::model::Config;
 use crate::engine::first_party::{Asked, FirstParty, Ran, World};
 use crate::engine::snapshot::Caller;
 use crate::ids::{ConnectionName, ServerName};
+use crate::org::Org;
 use crate::secret::Redactor;
 use crate::store::Store;
 use crate::tool::Listing;
@@ -70,19 +74,20 @@ struct From {
 #[derive(Debug)]
 pub struct Native {
     store: Store,
-    company: Arc<Company>,
+    company: Current,
     shared: Arc<Shared>,
 }
 
 impl Native {
     /// The tools that the configuration opens, over what is kept.
     pub fn open(config: &Config, store: Store) -> Arc<Self> {
-        Arc::new(Self { store, company: Arc::new(Company::of(config)), shared: Arc::default() })
+        Arc::new(Self { store, company: Current::new(Company::of(config)), shared: Arc::new(Shared::of(config)) })
     }
 
     /// Whether there is anything for operators: tracker or pages.
     pub fn has_surfaces(&self) -> bool {
-        self.company.halves.tracker || self.company.halves.pages
+        let halves = self.company().halves;
+        halves.tracker || halves.pages
     }
 
     /// What lives only while the program runs.
@@ -90,14 +95,14 @@ impl Native {
         &self.shared
     }
 
-    /// The company.
-    pub fn company(&self) -> &Arc<Company> {
-        &self.company
+    /// The company as it stands.
+    pub fn company(&self) -> Arc<Company> {
+        self.company.get()
     }
 
     /// What a screen reads the company's rows with.
     pub fn reader(&self, redactor: Redactor) -> RowReader {
-        RowReader::new(self.store.clone(), self.company.clone(), redactor)
+        RowReader::new(self.store.clone(), self.company(), redactor)
     }
 
     /// The scoped connector over the same rows, with its trail in this folder.
@@ -108,7 +113,7 @@ impl Native {
 
     /// Whether the configuration opens this part.
     pub fn is_open(&self, part: Part) -> bool {
-        self.company.is_open(part)
+        self.company().is_open(part)
     }
 
     /// A call of the connector's that the gate has let through.
@@ -131,7 +136,8 @@ impl Native {
         if !self.is_open(tool.part) {
             return Err(closed(tool.part));
         }
-        let actor = Actor::of(&caller, &self.company)
+        let company = self.company();
+        let actor = Actor::of(&caller, &company)
             .ok_or_else(|| Refusal::forbidden("this operator is not in the configuration any more"))?;
         // The surfaces do not offer it; this holds whatever they do.
         match tool.audience {
@@ -147,7 +153,7 @@ impl Native {
         }
         let arguments = read_arguments(arguments)?;
         tool.check(&arguments)?;
-        let request = Request { actor, arguments, company: self.company.clone(), at: Timestamp::now() };
+        let request = Request { actor, arguments, company, at: Timestamp::now() };
         match tool.handler {
             Handler::Read(handler) => self.store.read(move |store| handler(store, &request)).await,
             Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
@@ -176,7 +182,7 @@ impl FirstParty for Native {
             source(ConnectionName::operators(), table::all().filter(|tool| for_operators(tool))),
             source(ConnectionName::agents(), table::all().filter(|tool| for_seats(tool))),
         ];
-        if self.has_surfaces() && self.company.has_connector() {
+        if self.has_surfaces() && self.company().has_connector() {
             let scoped = connector::table::TOOLS.iter().map(|scoped| &scoped.tool);
             // Names of their own: what servers call the same stays theirs.
             sources.push(Source { prefix: "connector_".into(), ..source(ConnectionName::connector(), scoped) });
@@ -185,7 +191,11 @@ impl FirstParty for Native {
     }
 
     fn acts_for(&self, caller: &Caller) -> Option<Arc<str>> {
-        Actor::of(caller, &self.company)?.seat.map(Arc::from)
+        Actor::of(caller, &self.company())?.seat.map(Arc::from)
+    }
+
+    fn follow(&self, org: &Org) {
+        self.company.follow(org);
     }
 
     fn call(self: Arc<Self>, asked: Asked) -> Ran {
@@ -225,6 +235,8 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, Refusal> {
 /// What a tool answered as the result of an MCP call.
 fn result(outcome: Outcome) -> Box<RawValue> {
     let result = match outcome {
+        // Text for reading, which says nothing that a program would look up.
+        Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}], "isError": false}),
         Ok(value) => json!({
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,
         }),

@@ -69,6 +69,8 @@ pub enum Class {
     Exists,
     /// The store or the setting does not allow it now.
     Unavailable,
+    /// What it needs is not running.
+    NotRunning,
 }
 
 impl Class {
@@ -82,6 +84,7 @@ impl Class {
             Self::Conflict => "conflict",
             Self::Exists => "exists",
             Self::Unavailable => "unavailable",
+            Self::NotRunning => "not_running",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The surfaces beside an engine: where they listen, and `run.json`, by which others find them.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use super::Document;
 use super::parts::Parts;
@@ -45,9 +46,8 @@ pub(super) async fn open(
     if let Some(address) = wanted {
         let options = surface::Options {
             address,
-            org: &document.config().org,
             state: &parts.state,
-            environment: &ProcessEnvironment,
+            environment: Arc::new(ProcessEnvironment),
             redactor: &parts.redactor,
             operators: &document.config().operators,
             native: parts.native.clone(),

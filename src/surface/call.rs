@@ -79,7 +79,11 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
         record_unknown(shared, &asker, &params.name).await;
         return whole(writer.unknown());
     };
-    let arguments = match params.arguments.map_or_else(|| Ok(Arguments::empty()), |raw| Arguments::parse(raw.get())) {
+    let arguments = params.arguments.map_or_else(|| Ok(Arguments::empty()), |raw| Arguments::parse(raw.get()));
+    if asker.session.active().is_some_and(|active| !active.holds(&entry)) {
+        return whole(writer.tool_error(&refuse_inactive(shared, &asker, &entry, arguments.ok()).await));
+    }
+    let arguments = match arguments {
         Ok(arguments) => arguments,
         Err(problem) => {
             shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
@@ -304,6 +308,24 @@ fn whole(message: Vec<u8>) -> Reply {
 pub(super) fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
     let own = settings.hold_by_client.iter().find(|(pattern, _)| glob(pattern, client)).map(|(_, hold)| *hold);
     own.unwrap_or(settings.hold).min(settings.wait)
+}
+
+/// Records a call of a tool that the seat has and its session has not activated; with what the agent is told.
+async fn refuse_inactive(shared: &Shared, asker: &Asker, entry: &Entry, arguments: Option<Arguments>) -> String {
+    let name = &entry.exposed;
+    let reason = format!("not active: activate \"{name}\" first, by activate_tool {{\"name\": \"{name}\"}}");
+    tracing::info!(tool_name = %name, agent_id = %asker.session.seat, success = false, error = "not_active", "tool_result");
+    let request = CallRequest {
+        caller: asker.session.caller(),
+        tool: entry.reference(),
+        arguments: arguments.unwrap_or_else(Arguments::empty),
+        consent: Consent::None,
+        cancel: CancellationToken::new(),
+    };
+    match shared.handle.refuse(request, reason.into()).await {
+        Ok(report) => report.message.to_string(),
+        Err(_) => ENDING.to_owned(),
+    }
 }
 
 /// Leaves a record of a call of a name that this seat does not have; floods are counted only.

@@ -179,19 +179,19 @@ impl Route {
         let handle = path.strip_prefix("/seats/").and_then(|rest| rest.strip_suffix("/mcp"));
         if let Some(handle) = handle {
             let fits = shared.tokens.fits(handle, token);
-            let seat = shared.seats.iter().find(|seat| seat.handle.as_str() == handle)?;
-            return fits.then(|| Self::Mcp(Party::seat(seat)));
+            let seat = shared.seats.seat(handle)?;
+            return fits.then(|| Self::Mcp(Party::seat(&seat)));
         }
         if let Some(badge) = shared.badges.holder(token) {
             return Self::of_operator(shared, path, badge);
         }
         let seat = shared.tokens.seat_of(token)?;
-        let seat = shared.seats.iter().find(|known| known.handle == seat)?;
+        let seat = shared.seats.seat(seat.as_str())?;
         match path {
             // A seat's token opens nothing of the operators'.
             "/operator/mcp" | "/connector/mcp" => None,
             path if path.starts_with("/tools/") => None,
-            "/tools" => Some(Self::Tools(vec![Party::seat(seat)])),
+            "/tools" => Some(Self::Tools(vec![Party::seat(&seat)])),
             "/metrics" => Some(Self::Metrics),
             _ => Some(Self::Nothing),
         }

@@ -26,6 +26,7 @@ use super::sessions::Session;
 use super::tasks::{self, Tracks};
 use crate::engine::library;
 use crate::engine::status::Offer;
+use crate::native::active::{Chosen, Set};
 use crate::tool::Catalog;
 
 /// How often a silent stream says that it is there: this finds out clients that are gone without a word.
@@ -97,6 +98,8 @@ struct Changes {
     party: Party,
     session: Arc<Session>,
     catalog: watch::Receiver<Arc<Catalog>>,
+    /// Under progressive discovery.
+    active: Option<(Arc<Set>, watch::Receiver<Arc<Chosen>>)>,
     known: Bytes,
     library: library::Changes,
     shelves: library::Shelves,
@@ -108,11 +111,13 @@ impl Changes {
         session.streams.fetch_add(1, Ordering::Relaxed);
         let mut catalog = shared.shelf.changes();
         catalog.mark_unchanged();
-        let known = shared.shelf.table(party).json.clone();
+        let active = session.active().map(|set| (set.clone(), set.changes()));
+        let known = shared.shelf.table(party).listed(active.as_ref().map(|(set, _)| set.as_ref()));
         // What changes from here on is told, once more than needed at worst.
         let library = shared.handle.library().changes();
         let shelves = shelves(shared, party);
-        Self { shared: shared.clone(), party: party.clone(), session, catalog, known, library, shelves, until }
+        let (shared, party) = (shared.clone(), party.clone());
+        Self { shared, party, session, catalog, active, known, library, shelves, until }
     }
 
     /// A message at each change, comments in between, until the session ends or the program does.
@@ -133,6 +138,7 @@ impl Changes {
                     changed.ok()?;
                     self.tools_changed().into_iter().collect()
                 }
+                () = activated(&mut self.active) => self.tools_changed().into_iter().collect(),
                 goes_on = self.library.next() => {
                     goes_on.then_some(())?;
                     let now = shelves(&self.shared, &self.party);
@@ -151,11 +157,23 @@ impl Changes {
     }
 
     fn tools_changed(&mut self) -> Option<usize> {
-        let now = self.shared.shelf.table(&self.party).json.clone();
+        let active = self.active.as_ref().map(|(set, _)| set.as_ref());
+        let now = self.shared.shelf.table(&self.party).listed(active);
         (now != self.known).then(|| {
             self.known = now;
             TOOLS
         })
+    }
+}
+
+/// Waits until other tools are active; for ever where all are.
+async fn activated(active: &mut Option<(Arc<Set>, watch::Receiver<Arc<Chosen>>)>) {
+    let changed = match active {
+        Some((_, changes)) => changes.changed().await.is_ok(),
+        None => false,
+    };
+    if !changed {
+        std::future::pending::<()>().await;
     }
 }
 

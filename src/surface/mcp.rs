@@ -157,7 +157,7 @@ impl Call<'_> {
             "protocolVersion": negotiate(&params.protocol_version),
             "capabilities": self.party.capabilities(Era::Legacy),
             "serverInfo": self.party.server_info(),
-            "instructions": self.party.instructions(),
+            "instructions": self.shared.with_servers(self.party, self.party.instructions()),
         });
         let mut reply = reply::json(StatusCode::OK, envelope::result(id, &[json_text(&result).as_bytes()]));
         // Hexadecimal digits can stand in a header.
@@ -174,7 +174,7 @@ impl Call<'_> {
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
         match method {
             "tools/call" => self.call(asker, message).await,
-            "tools/list" => self.list(&asker.id, b"}", message),
+            "tools/list" => self.list(&asker, b"}", message),
             "ping" => reply::json(StatusCode::OK, envelope::result(&asker.id, &[b"{}"])),
             _ => match (library::Method::of(method), self.party.as_seat()) {
                 (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
@@ -187,14 +187,14 @@ impl Call<'_> {
         match method {
             "tools/call" => self.call(asker, message).await,
             "tools/list" => {
-                self.list(&asker.id, br#","resultType":"complete","ttlMs":0,"cacheScope":"private"}"#, message)
+                self.list(&asker, br#","resultType":"complete","ttlMs":0,"cacheScope":"private"}"#, message)
             }
             "server/discover" => {
                 let result = json!({
                     "resultType": "complete",
                     "supportedVersions": [MODERN],
                     "capabilities": self.party.capabilities(Era::Modern),
-                    "instructions": self.party.instructions(),
+                    "instructions": self.shared.with_servers(self.party, self.party.instructions()),
                     "ttlMs": 0,
                     "cacheScope": "private",
                     "_meta": {"io.modelcontextprotocol/serverInfo": self.party.server_info()},
@@ -225,7 +225,7 @@ impl Call<'_> {
         library::answer(self.shared, asker, method, params).await
     }
 
-    fn list(&self, id: &Id, rest: &[u8], message: &Message<'_>) -> Reply {
+    fn list(&self, asker: &Asker, rest: &[u8], message: &Message<'_>) -> Reply {
         #[derive(Deserialize)]
         struct Params {
             #[serde(default)]
@@ -234,11 +234,11 @@ impl Call<'_> {
         // The whole list is one page, so no cursor was ever given out.
         if message.params::<Params>().is_ok_and(|params| params.cursor.is_some()) {
             let text = "there is no such cursor: the list is one page";
-            return reply::json(StatusCode::OK, envelope::error(Some(id), ErrorCode::INVALID_PARAMS, text));
+            return reply::json(StatusCode::OK, envelope::error(Some(&asker.id), ErrorCode::INVALID_PARAMS, text));
         }
         self.shared.metrics.lists.fetch_add(1, Ordering::Relaxed);
-        let table = self.shared.shelf.table(self.party);
-        reply::json(StatusCode::OK, envelope::result(id, &[br#"{"tools":"#, &table.json, rest]))
+        let listed = self.shared.shelf.table(self.party).listed(asker.session.active().map(AsRef::as_ref));
+        reply::json(StatusCode::OK, envelope::result(&asker.id, &[br#"{"tools":"#, &listed, rest]))
     }
 
     /// What is wrong with a request of the era without sessions: revision, method and name stand in head and body,

@@ -22,6 +22,7 @@ mod patient;
 mod progress;
 pub mod relay;
 mod reply;
+mod seats;
 mod sessions;
 mod shelf;
 mod tasks;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -42,12 +44,13 @@ use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
 use crate::native::Native;
 use crate::native::connector::Connector;
-use crate::org::{Org, Seat};
+use crate::org::Org;
 use crate::secret::Redactor;
 use badges::Badges;
 use consent::Consents;
 use live::Parked;
 use metrics::Metrics;
+use seats::Roster;
 use sessions::Sessions;
 use shelf::Shelf;
 use tasks::Tasks;
@@ -78,12 +81,10 @@ pub enum SurfaceError {
 pub struct Options<'o> {
     /// Where to listen; port 0 takes any free one.
     pub address: SocketAddr,
-    /// The company's seats.
-    pub org: &'o Org,
     /// Where the tokens are.
     pub state: &'o StateDir,
     /// Where `${VAR}` comes from.
-    pub environment: &'o dyn Environment,
+    pub environment: Arc<dyn Environment>,
     /// Learns the tokens, and cleans what clients call themselves.
     pub redactor: &'o Redactor,
     /// Who may use the operator surface and the connector.
@@ -110,7 +111,7 @@ pub(crate) struct Shared {
     parked: Parked,
     tasks: Tasks,
     metrics: Metrics,
-    seats: Vec<Arc<Seat>>,
+    seats: Roster,
     badges: Badges,
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
@@ -137,20 +138,22 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
     let failed = |source| SurfaceError::Listen { address: options.address, source };
     let listener = TcpListener::bind(options.address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
-    let (tokens, mut problems) = Tokens::open(options.state, options.org, options.environment, options.redactor)?;
-    let (badges, unusable) = Badges::open(options.operators, options.environment, options.redactor);
+    let mut orgs = handle.org();
+    let org = orgs.borrow_and_update().clone();
+    let (tokens, mut problems) = Tokens::open(options.state, &org, options.environment.clone(), options.redactor)?;
+    let (badges, unusable) = Badges::open(options.operators, options.environment.as_ref(), options.redactor);
     problems.extend(unusable);
     // Without tracker and pages there is nothing for operators, and so no such surface.
     let own = Some(&options.native).filter(|native| native.has_surfaces());
     let shared = Arc::new(Shared {
         tokens,
         shelf: Shelf::new(handle.catalog()),
-        sessions: Sessions::new(Arc::default()),
+        sessions: Sessions::new(Arc::default(), options.native.shared().active.clone()),
         parked: Parked::default(),
         consents: Consents::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
-        seats: options.org.agents().map(|seat| Arc::new(seat.clone())).collect(),
+        seats: Roster::new(&org),
         badges,
         company: own.map(|native| native.company().name.clone()),
         connector: own.map(|native| native.connector(options.state.path())),
@@ -159,18 +162,16 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shutdown: CancellationToken::new(),
         handle,
     });
-    for problem in problems {
-        shared.tell(SurfaceNews::Notice(LogLevel::Error, format!("{problem}; nobody gets in as it").into()));
-    }
+    shared.tell_problems(problems);
     if !address.ip().is_loopback() {
         let text = format!("the surfaces on {address} can be reached from other machines, without encryption");
         tracing::warn!(%address, "listening_beyond_loopback");
         shared.tell(SurfaceNews::Notice(LogLevel::Warn, text.into()));
     }
-    tracing::info!(%address, seats = shared.seats.len(), "listening");
+    tracing::info!(%address, seats = shared.seats.count(), "listening");
     shared.tell(SurfaceNews::Listening(address.to_string().into()));
     let shutdown = shared.shutdown.clone();
-    let task = tokio::spawn(run(shared, listener));
+    let task = tokio::spawn(run(shared, listener, orgs));
     Ok(Surfaces { address, shutdown, task })
 }
 
@@ -192,11 +193,13 @@ impl Shared {
     }
 }
 
-async fn run(shared: Arc<Shared>, listener: TcpListener) {
+async fn run(shared: Arc<Shared>, listener: TcpListener, orgs: watch::Receiver<Arc<Org>>) {
     let house = tokio::spawn(keep_house(shared.clone()));
+    let following = tokio::spawn(seats::follow(shared.clone(), orgs));
     let views = tokio::spawn(tell_sessions(shared.clone()));
     http::serve(shared.clone(), listener).await;
     house.abort();
+    following.abort();
     views.abort();
     shared.sessions.close_all();
     shared.parked.sweep(Duration::ZERO);

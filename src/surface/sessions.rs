@@ -17,6 +17,7 @@ use crate::engine::handle::Hold;
 use crate::engine::snapshot::{Caller, SessionView, Withdrawal};
 use crate::engine::status::Era;
 use crate::ids::SeatHandle;
+use crate::native::active::{Active, Member, Set};
 use crate::turns::{self, Bound, Place, Turns, Who};
 
 /// Requests for unknown names that leave a record, for each session and sort; further ones are only counted.
@@ -48,6 +49,8 @@ pub(super) struct Session {
     pub(super) unknown_tools: AtomicU64,
     /// Streams that are open: while there is one the session is not idle.
     pub(super) streams: AtomicU32,
+    /// Under progressive discovery: which tools it holds.
+    member: Option<Member>,
     /// Where its turns happen; only agents of seats have any.
     pub(super) turn: Option<Place>,
     changed: Arc<Notify>,
@@ -68,8 +71,13 @@ impl Session {
         let shown: Arc<str> = client.shown().into();
         let bound = if era == Era::Legacy { Bound::Session } else { Bound::Silence };
         let who = || Who { seat: seat.clone(), session: short.clone(), client: shown.clone() };
+        let member = || match era {
+            Era::Legacy => all.active.session(seat, &short),
+            Era::Modern => all.active.client(seat, &short, &shown),
+        };
         Self {
             turn: seat.is_seat().then(|| all.turns.open(who(), bound)),
+            member: seat.is_seat().then(member).flatten(),
             short,
             id,
             seat: seat.clone(),
@@ -101,6 +109,11 @@ impl Session {
     /// Its short id and its client, for people.
     pub(super) fn named(&self) -> (Arc<str>, Arc<str>) {
         (self.short.clone(), self.client.clone())
+    }
+
+    /// Which tools are active, where not all are.
+    pub(super) fn active(&self) -> Option<&Arc<Set>> {
+        self.member.as_ref().map(Member::set)
     }
 
     /// The screen should hear of it.
@@ -192,6 +205,7 @@ impl Session {
 pub(super) struct Sessions {
     known: Mutex<Known>,
     turns: Arc<Turns>,
+    active: Arc<Active>,
     /// Notified when the views may have changed.
     pub(super) changed: Arc<Notify>,
 }
@@ -203,9 +217,14 @@ struct Known {
 }
 
 impl Sessions {
-    /// None yet; their turns are among these.
-    pub(super) fn new(turns: Arc<Turns>) -> Self {
-        Self { known: Mutex::default(), turns, changed: Arc::default() }
+    /// None yet; their turns and what they hold are among these.
+    pub(super) fn new(turns: Arc<Turns>, active: Arc<Active>) -> Self {
+        Self { known: Mutex::default(), turns, active, changed: Arc::default() }
+    }
+
+    /// Whether they begin with less than everything.
+    pub(super) fn is_progressive(&self) -> bool {
+        self.active.is_progressive()
     }
 
     /// Opens a session for a seat. `None` when no unguessable id can be made, or when the seat has as many as it may
@@ -226,7 +245,7 @@ impl Sessions {
         Some(session)
     }
 
-    /// An id that nobody can guess, and whose short form no other session of the seat has: its turns go by that.
+    /// An id that nobody can guess, and whose short form no other session of the seat has: its turns and what it holds go by that.
     fn fresh_id(&self, seat: &SeatHandle) -> Option<Arc<str>> {
         (0..8).find_map(|_| fresh_id().filter(|id| !self.turns.knows(seat, &short(id))))
     }
@@ -244,6 +263,7 @@ impl Sessions {
         let mut known = lock(&self.known);
         if let Some(session) = known.modern.get(&key) {
             session.seen();
+            session.member.iter().for_each(Member::seen);
             return session.clone();
         }
         if known.modern.len() >= MOST {
@@ -251,6 +271,7 @@ impl Sessions {
         }
         let id = self.fresh_id(seat).unwrap_or_else(|| "000000".into());
         let session = Arc::new(Session::new(seat, client, (Era::Modern, id), self));
+        session.member.iter().for_each(Member::seen);
         if known.modern.len() < MOST {
             known.modern.insert(key, session.clone());
         }
@@ -280,6 +301,7 @@ impl Sessions {
     pub(super) fn close_idle(&self) {
         let now = Timestamp::now();
         self.close_where(|session| session.is_idle(now));
+        self.active.sweep();
         let known = lock(&self.known);
         let turns = known.modern.values().filter_map(|session| session.turn.as_ref());
         if turns.fold(false, |changed, turn| turn.sweep() || changed) {

@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::party::{Party, Role};
 use crate::ids::SeatHandle;
+use crate::native::active::Set;
 use crate::native::connector;
 use crate::tool::mirror::{self, Mirrored};
 use crate::tool::{Catalog, Entry, Flag};
@@ -29,6 +30,14 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// The JSON array for whoever holds only some of it.
+    pub(super) fn listed(&self, active: Option<&Set>) -> Bytes {
+        match active {
+            None => self.json.clone(),
+            Some(active) => written(self.entries.iter().filter(|entry| active.holds(entry))),
+        }
+    }
+
     /// The tool with this exposed name.
     pub(super) fn find(&self, exposed: &str) -> Option<&Arc<Entry>> {
         self.by_exposed.get(exposed)
@@ -115,9 +124,7 @@ fn write(holder: &SeatHandle, catalog: &Catalog, before: Option<Arc<Table>>) -> 
     if let Some(before) = before.filter(same) {
         return before;
     }
-    let offered: Vec<Offered<'_>> = entries.iter().map(|entry| Offered::of(entry)).collect();
-    // Values that were parsed from JSON can be written as JSON.
-    let json = serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec());
+    let json = written(entries.iter());
     // A tool whose markings cannot be obeyed is none of the sort: what its server wants is not known.
     let mirrored = |entry: &Arc<Entry>| {
         let marked = mirror::markings(&entry.input_schema).unwrap_or_default();
@@ -125,7 +132,13 @@ fn write(holder: &SeatHandle, catalog: &Catalog, before: Option<Arc<Table>>) -> 
     };
     let mirrored = entries.iter().filter_map(mirrored).collect();
     let by_exposed = entries.iter().map(|entry| (entry.exposed.clone(), entry.clone())).collect();
-    Arc::new(Table { json: json.into(), entries, by_exposed, mirrored })
+    Arc::new(Table { json, entries, by_exposed, mirrored })
+}
+
+fn written<'e>(entries: impl Iterator<Item = &'e Arc<Entry>>) -> Bytes {
+    let offered: Vec<Offered<'_>> = entries.map(|entry| Offered::of(entry)).collect();
+    // Values that were parsed from JSON can be written as JSON.
+    serde_json::to_vec(&offered).unwrap_or_else(|_| b"[]".to_vec()).into()
 }
 
 /// One tool as agents see it.

@@ -1,4 +1,5 @@
-//! The seats' bearer tokens: made at the first start, kept in the state folder, compared in constant time.
+//! The seats' bearer tokens: made when a seat first has an endpoint, kept in the state folder, compared in constant
+//! time.
 //!
 //! `tokens.json` (mode 0600, replaced as a whole) maps seats to tokens that we made. A seat whose token the
 //! configuration takes from a variable is not in it. The listener looks at the file's stamp at each request, so a
@@ -7,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
@@ -54,7 +55,7 @@ pub enum TokenError {
     )]
     FromVariable(SeatHandle),
     /// The seat has never been given one.
-    #[error("seat \"{0}\" has no token yet; it is made when the dashboard or `serve` starts with a listener")]
+    #[error("seat \"{0}\" has no token yet; the dashboard or `serve` makes it, with a listener")]
     None(SeatHandle),
 }
 
@@ -89,15 +90,27 @@ pub fn rotate(state: &StateDir, seat: &Seat) -> Result<Secret, TokenError> {
 pub(super) struct Tokens {
     state: StateDir,
     redactor: Redactor,
-    fixed: Vec<(SeatHandle, Digest)>,
-    ours: Vec<SeatHandle>,
-    read: Mutex<Read>,
+    environment: Arc<dyn Environment>,
+    current: Mutex<Current>,
 }
 
 #[derive(Default)]
-struct Read {
+struct Current {
+    /// Seats whose token is in the file.
+    ours: Vec<SeatHandle>,
+    /// Those that the configuration names.
+    fixed: Vec<(SeatHandle, Digest)>,
     stamp: Option<Stamp>,
-    known: Arc<Vec<(SeatHandle, Digest)>>,
+    known: Arc<[(SeatHandle, Digest)]>,
+}
+
+/// What came of other seats.
+#[derive(Debug, Default)]
+pub(super) struct Followed {
+    /// Seats that had a token which does not open anything any more.
+    pub(super) ended: Vec<SeatHandle>,
+    /// Seats that cannot have one, with the reason; nobody gets in as them.
+    pub(super) problems: Vec<TokenError>,
 }
 
 /// What tells one version of the file from the next: a replaced file is a new one.
@@ -105,46 +118,64 @@ struct Read {
 struct Stamp(u64, i64, i64, u64);
 
 impl Tokens {
-    /// Gives every agent seat a token: the configuration's, the one it has, or a fresh one. Seats that cannot have
-    /// one are returned with the reason; nobody gets in as them.
+    /// Tokens for these seats, and why some have none.
+    ///
+    /// # Errors
+    /// When `tokens.json` cannot be used.
     pub(super) fn open(
         state: &StateDir,
         org: &Org,
-        environment: &dyn Environment,
+        environment: Arc<dyn Environment>,
         redactor: &Redactor,
     ) -> Result<(Self, Vec<TokenError>), TokenError> {
-        let mut kept = read(state)?;
-        let (mut fixed, mut ours, mut problems, mut changed) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let (state, redactor) = (state.clone(), redactor.clone());
+        let tokens = Self { state, redactor, environment, current: Mutex::default() };
+        tokens.make(org)?;
+        let problems = tokens.follow(org).problems;
+        Ok((tokens, problems))
+    }
+
+    /// Gives every agent seat a token: the configuration's, the one it has, or a fresh one. Seats that are none any
+    /// more have none either.
+    pub(super) fn follow(&self, org: &Org) -> Followed {
+        let mut problems: Vec<TokenError> = self.make(org).err().into_iter().collect();
+        let (mut fixed, mut ours) = (Vec::new(), Vec::new());
         for seat in org.agents() {
-            if seat.token.is_some() {
-                match from_variable(seat, environment) {
-                    Ok(token) => {
-                        fixed.push((seat.handle.clone(), digest(token.expose())));
-                        redactor.learn([token]);
-                    }
-                    Err(problem) => problems.push(problem),
-                }
+            if seat.token.is_none() {
+                ours.push(seat.handle.clone());
                 continue;
             }
-            ours.push(seat.handle.clone());
-            if !kept.seats.contains_key(seat.handle.as_str()) {
-                kept.seats.insert(seat.handle.to_string(), fresh()?);
-                changed = true;
+            match from_variable(seat, self.environment.as_ref()) {
+                Ok(token) => {
+                    fixed.push((seat.handle.clone(), digest(token.expose())));
+                    self.redactor.learn([token]);
+                }
+                Err(problem) => problems.push(problem),
             }
         }
-        if changed {
-            write(state, &kept)?;
+        let mut current = self.lock();
+        let before = std::mem::replace(&mut *current, Current { ours, fixed, ..Current::default() });
+        self.read_again(&mut current);
+        Followed { ended: before.lacking(&current), problems }
+    }
+
+    /// Makes the tokens that the file does not have yet.
+    fn make(&self, org: &Org) -> Result<(), TokenError> {
+        let mut kept = read(&self.state)?;
+        let lacks = |seat: &&Seat| seat.token.is_none() && !kept.seats.contains_key(seat.handle.as_str());
+        let lacking: Vec<String> = org.agents().filter(lacks).map(|seat| seat.handle.to_string()).collect();
+        if lacking.is_empty() {
+            return Ok(());
         }
-        let tokens = Self { state: state.clone(), redactor: redactor.clone(), fixed, ours, read: Mutex::default() };
-        tokens.refresh();
-        Ok((tokens, problems))
+        for seat in lacking {
+            kept.seats.insert(seat, fresh()?);
+        }
+        write(&self.state, &kept)
     }
 
     /// Whether this is the seat's token. Takes the same time for every token and for seats that do not exist.
     pub(super) fn fits(&self, seat: &str, token: Option<&str>) -> bool {
-        let known = self.known();
-        let of_seat = |(known, digest): &(SeatHandle, Digest)| (known.as_str() == seat).then_some(*digest);
-        let expected = self.fixed.iter().chain(known.iter()).find_map(of_seat);
+        let expected = self.lock().all().find_map(|(known, digest)| (known.as_str() == seat).then_some(*digest));
         let given = digest(token.unwrap_or_default());
         let same = expected.unwrap_or(Digest([0; 32])).0.ct_eq(&given.0);
         bool::from(same & Choice::from(u8::from(expected.is_some() && token.is_some())))
@@ -153,23 +184,27 @@ impl Tokens {
     /// The seat that this token belongs to.
     pub(super) fn seat_of(&self, token: Option<&str>) -> Option<SeatHandle> {
         let given = digest(token?);
-        let known = self.known();
-        let all: Vec<&(SeatHandle, Digest)> = self.fixed.iter().chain(known.iter()).collect();
+        let current = self.lock();
         let mut found = u64::MAX;
-        for (index, (_, digest)) in (0_u64..).zip(&all) {
+        for (index, (_, digest)) in (0_u64..).zip(current.all()) {
             found.conditional_assign(&index, digest.0.ct_eq(&given.0));
         }
-        all.get(usize::try_from(found).ok()?).map(|(seat, _)| seat.clone())
+        current.all().nth(usize::try_from(found).ok()?).map(|(seat, _)| seat.clone())
     }
 
     /// Reads the file again when it was replaced. Gives the seats whose token changed.
     pub(super) fn refresh(&self) -> Vec<SeatHandle> {
-        let mut current = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.lock();
+        let before = Current { known: current.known.clone(), ..Current::default() };
+        if self.read_again(&mut current) { before.lacking(&current) } else { Vec::new() }
+    }
+
+    fn read_again(&self, current: &mut Current) -> bool {
         let stamp = std::fs::metadata(self.state.file(FILE))
             .ok()
             .map(|file| Stamp(file.ino(), file.mtime(), file.mtime_nsec(), file.size()));
         if stamp == current.stamp {
-            return Vec::new();
+            return false;
         }
         // A file that is gone or unreadable lets nobody in: it does not open what it was to close.
         let kept = read(&self.state).unwrap_or_else(|error| {
@@ -178,15 +213,26 @@ impl Tokens {
         });
         self.redactor.learn(kept.seats.values().map(|token| Secret::new(token.as_str())));
         let usable = |seat: &SeatHandle| kept.seats.get(seat.as_str()).filter(|token| token.len() >= SHORTEST);
-        let known: Vec<_> = self.ours.iter().filter_map(|seat| Some((seat.clone(), digest(usable(seat)?)))).collect();
-        let still = |pair: &&(SeatHandle, Digest)| !known.contains(pair);
-        let changed = current.known.iter().filter(still).map(|(seat, _)| seat.clone()).collect();
-        *current = Read { stamp, known: Arc::new(known) };
-        changed
+        current.known = current.ours.iter().filter_map(|seat| Some((seat.clone(), digest(usable(seat)?)))).collect();
+        current.stamp = stamp;
+        true
     }
 
-    fn known(&self) -> Arc<Vec<(SeatHandle, Digest)>> {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).known.clone()
+    /// Never poisoned for long: what it guards is whole after each statement.
+    fn lock(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Current {
+    fn all(&self) -> impl Iterator<Item = &(SeatHandle, Digest)> {
+        self.fixed.iter().chain(self.known.iter())
+    }
+
+    /// The seats with a token here that has none or another one there.
+    fn lacking(&self, now: &Self) -> Vec<SeatHandle> {
+        let gone = self.all().filter(|pair| !now.all().any(|other| other == *pair));
+        gone.map(|(seat, _)| seat.clone()).collect()
     }
 }
 
@@ -253,7 +299,7 @@ mod tests {
     }
 
     fn open(state: &StateDir, org: &Org) -> Tokens {
-        Tokens::open(state, org, &Nothing, &Redactor::default()).unwrap().0
+        Tokens::open(state, org, Arc::new(Nothing), &Redactor::default()).unwrap().0
     }
 
     #[test]
@@ -320,8 +366,8 @@ mod tests {
         for (value, fits) in
             [(None, false), (Some(""), false), (Some("short"), false), (Some("0123456789abcdef"), true)]
         {
-            let environment = Variables(value.map(|value| ("T", value)).into_iter().collect());
-            let (tokens, problems) = Tokens::open(&state, &org, &environment, &Redactor::default()).unwrap();
+            let environment = Arc::new(Variables(value.map(|value| ("T", value)).into_iter().collect()));
+            let (tokens, problems) = Tokens::open(&state, &org, environment, &Redactor::default()).unwrap();
             assert_eq!((tokens.fits("r", value), problems.is_empty()), (fits, fits), "{value:?}");
         }
         assert!(matches!(rotate(&state, &org.seats[0]), Err(TokenError::FromVariable(_))));

@@ -133,9 +133,8 @@ pub async fn bench_of(text: &str, servers: &[(&str, &Scripted)]) -> Bench {
     let (handle, engine) = start::start(&config, options);
     let options = surface::Options {
         address: ([127, 0, 0, 1], 0).into(),
-        org: &config.org,
         state: &state,
-        environment: &Operators,
+        environment: Arc::new(Operators),
         redactor: &redactor,
         operators: &config.operators,
         native,
@@ -393,6 +392,10 @@ impl Agent {
 
     pub async fn list(&self) -> Value {
         self.request("tools/list", json!({})).await.message()
+    }
+
+    pub async fn list_status(&self) -> StatusCode {
+        self.request("tools/list", json!({})).await.status
     }
 
     /// The parameters of a call, arguments as raw text.

@@ -8,6 +8,7 @@ use crewlet_tui::config::expand::ProcessEnvironment;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::snapshot::{CallPhase, Withdrawal};
 use crewlet_tui::engine::state_dir::{RunInfo, StateDir};
+use crewlet_tui::org::Seat;
 use crewlet_tui::surface::relay::{self, Target};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
@@ -16,64 +17,65 @@ use tokio::task::JoinHandle;
 use crate::bench::{Bench, bench};
 use crate::scripted::Reaction;
 
-struct Stdio {
+pub struct Stdio {
     input: WriteHalf<DuplexStream>,
     output: Lines<BufReader<ReadHalf<DuplexStream>>>,
     ended: JoinHandle<Result<(), String>>,
 }
 
 impl Stdio {
-    fn start(bench: &Bench) -> Self {
+    pub fn start(bench: &Bench) -> Self {
         Self::at(bench, bench.state.path())
     }
 
     fn at(bench: &Bench, folder: &Path) -> Self {
+        Self::of(bench.config.org.seat(&"release".into()).unwrap(), folder)
+    }
+
+    pub fn of(seat: &Seat, folder: &Path) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (read, write) = tokio::io::split(theirs);
-        let target = Target {
-            folder: folder.to_path_buf(),
-            seat: bench.config.org.seat(&"release".into()).unwrap().clone(),
-            environment: Arc::new(ProcessEnvironment),
-        };
+        let environment = Arc::new(ProcessEnvironment);
+        let target = Target { folder: folder.to_path_buf(), seat: seat.clone(), environment };
         let ended = tokio::spawn(relay::run(target, BufReader::new(read), write));
         let (read, input) = tokio::io::split(ours);
         Self { input, output: BufReader::new(read).lines(), ended }
     }
 
-    async fn send(&mut self, message: Value) {
+    pub async fn send(&mut self, message: Value) {
         self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
-    async fn next(&mut self) -> Value {
+    pub async fn next(&mut self) -> Value {
         let line = tokio::time::timeout(Duration::from_secs(10), self.output.next_line()).await;
         serde_json::from_str(&line.expect("in time").unwrap().expect("a line")).unwrap()
     }
 
-    async fn all_changed(&mut self) {
+    pub async fn all_changed(&mut self) {
         for list in ["tools", "resources", "prompts"] {
             assert_eq!(self.next().await["method"], json!(format!("notifications/{list}/list_changed")));
         }
     }
 
-    async fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub async fn ask(&mut self, method: &str, params: Value) -> Value {
         self.send(json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params})).await;
         self.next().await
     }
 
-    async fn initialize(&mut self) -> Value {
+    pub async fn initialize(&mut self) -> Value {
         let client = json!({"name": "stdio-agent", "version": "3"});
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
         self.ask("initialize", params).await
     }
 
-    async fn close(mut self) {
+    pub async fn close(mut self) {
         self.input.shutdown().await.unwrap();
         let ended = tokio::time::timeout(Duration::from_secs(5), self.ended).await;
         ended.expect("it ends with its input").unwrap().unwrap();
     }
 }
 
-fn count(listing: &Value) -> usize {
+pub fn count(listing: &Value) -> usize {
     listing["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listing}")).len()
 }
 

@@ -99,4 +99,11 @@ impl Pipeline {
             None => run.refuse_unknown().await,
         }
     }
+
+    /// Records a call that whoever took it refuses.
+    pub(super) async fn refuse(self, call: CallId, request: CallRequest, reason: Arc<str>) -> CallReport {
+        let found = self.catalog.borrow().find(request.caller.seat(), &request.tool).cloned();
+        let run = Run::new(self, call, request, Hold::default());
+        run.refused_before(found, reason).await
+    }
 }

@@ -211,6 +211,16 @@ impl Run {
         self.pipeline.standing.borrow().stopped(self.request.caller.seat())
     }
 
+    /// Ends a call that was refused before it came here.
+    pub(super) async fn refused_before(mut self, entry: Option<Arc<Entry>>, reason: Arc<str>) -> CallReport {
+        if let Some(entry) = entry {
+            self.place(entry);
+            let record = trail::received(&self);
+            self.records.push(record);
+        }
+        self.refuse(reason).await
+    }
+
     async fn refuse_stopped(self, reason: Arc<str>) -> CallReport {
         if let Some(seat) = self.request.caller.seat() {
             // The core outlives its calls; when it is gone there is nobody to tell.

@@ -154,6 +154,7 @@ impl Core {
     pub(super) fn release_seat(&mut self, seat: &SeatHandle) {
         self.dirty = true;
         self.snapshot.stopped_seats.retain(|stopped| stopped.seat != *seat);
+        self.gone.remove(seat);
         tracing::info!(%seat, by = %self.fixed.pipeline.person, "seat_released");
         self.stand();
     }

@@ -44,6 +44,7 @@ use super::status::ConnectionStatus;
 use crate::clock::Timestamp;
 use crate::config::model::{ApprovalSettings, Config};
 use crate::ids::{CallId, ConnectionName, SeatHandle};
+use crate::org::Org;
 use crate::tool::Catalog;
 use crate::tool::catalog::Warning;
 use crate::tool::names::Names;
@@ -79,17 +80,20 @@ pub(super) struct Outlets {
     pub(super) links: watch::Sender<Arc<HashMap<ConnectionName, Link>>>,
     pub(super) settings: watch::Sender<Arc<ApprovalSettings>>,
     pub(super) standing: watch::Sender<Arc<Standing>>,
+    /// Changed once the rest goes by it.
+    pub(super) org: watch::Sender<Arc<Org>>,
 }
 
 impl Outlets {
     /// With no tools and no connections yet.
-    pub(super) fn new(snapshot: &Snapshot, settings: ApprovalSettings) -> Self {
+    pub(super) fn new(snapshot: &Snapshot, config: &Config) -> Self {
         Self {
             snapshots: watch::channel(Arc::new(snapshot.clone())).0,
             catalog: watch::channel(Arc::default()).0,
             links: watch::channel(Arc::default()).0,
-            settings: watch::channel(Arc::new(settings)).0,
+            settings: watch::channel(Arc::new(config.engine.approvals.clone())).0,
             standing: watch::channel(Arc::default()).0,
+            org: watch::channel(Arc::new(config.org.clone())).0,
         }
     }
 }
@@ -133,6 +137,8 @@ pub(super) struct Core {
     pub(super) warned: HashSet<Warning>,
     /// Seats that were told to have none of their own tools.
     pub(super) lacking: HashSet<SeatHandle>,
+    /// Seats that are stopped because the configuration has them no more.
+    pub(super) gone: HashSet<SeatHandle>,
     pub(super) settled: bool,
     pub(super) config: Arc<Config>,
     pub(super) eras: Eras,
@@ -218,7 +224,7 @@ impl Core {
                     consent: Consent::None,
                     cancel: CancellationToken::new(),
                 };
-                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None });
+                self.start_call(call, Submitted { request, hold: Hold::default(), reply: None, refused: None });
             }
             Command::Cancel(call) => {
                 if let Some(cancel) = self.cancels.get(&call) {
@@ -250,12 +256,15 @@ impl Core {
     }
 
     fn start_call(&mut self, call: CallId, submitted: Submitted) {
-        let Submitted { request, hold, reply } = submitted;
+        let Submitted { request, hold, reply, refused } = submitted;
         self.cancels.insert(call.clone(), request.cancel.clone());
         let id = call.clone();
         let pipeline = self.fixed.pipeline.clone();
         let task = self.running.spawn(async move {
-            let report = pipeline.run(id, request, hold).await;
+            let report = match refused {
+                Some(reason) => pipeline.refuse(id, request, reason).await,
+                None => pipeline.run(id, request, hold).await,
+            };
             if let Some(reply) = reply {
                 // A caller that has gone hears nothing; the audit and the snapshot hold the end.
                 let _ = reply.send(report);

@@ -4,6 +4,7 @@
 //! has to go down is waited for by its [`ConnectionEvent::Ended`](crate::engine::connection::ConnectionEvent), so
 //! that no two processes of one server run side by side.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Core;
@@ -13,7 +14,7 @@ use crate::engine::handle::Reload;
 use crate::engine::launch::Plan;
 use crate::engine::servers::{Adapted, After, Server};
 use crate::engine::snapshot::{ApprovalView, Chart, LogLevel, Withdrawal};
-use crate::ids::ConnectionName;
+use crate::ids::{ConnectionName, SeatHandle};
 
 /// What a reload did, for people.
 #[derive(Default)]
@@ -21,6 +22,8 @@ struct Summary {
     started: Vec<ConnectionName>,
     restarted: Vec<ConnectionName>,
     stopped: Vec<ConnectionName>,
+    came: Vec<SeatHandle>,
+    left: Vec<SeatHandle>,
     policy: bool,
     tools: bool,
 }
@@ -84,18 +87,36 @@ impl Core {
         let policy_before = self.outlets.settings.borrow().clone();
         summary.policy = !same_policy(&policy_before, &config.engine.approvals);
         self.settings_changed(config.engine.approvals.clone());
-        // A seat that no agent has any more asks for nothing any more.
-        let gone = |seat: &&crate::org::Seat| !config.org.agents().any(|now| now.handle == seat.handle);
-        let gone: Vec<_> = previous.org.agents().filter(gone).map(|seat| seat.handle.clone()).collect();
-        for seat in gone {
-            self.stop_seat(seat);
-        }
+        self.seats_changed(previous, config, &mut summary);
         self.follow_links();
         self.replace_catalog();
+        self.fixed.own.iter().for_each(|own| own.follow(&config.org));
+        self.outlets.org.send_replace(Arc::new(config.org.clone()));
         // Rules and names are looked at again once everything that was started has been listed.
         self.settled = false;
         self.settle();
         summary
+    }
+
+    /// A seat that no agent has any more asks for nothing any more, unless it comes back.
+    fn seats_changed(&mut self, previous: &Config, config: &Config, summary: &mut Summary) {
+        let handles =
+            |config: &Config| -> BTreeSet<SeatHandle> { config.org.agents().map(|seat| seat.handle.clone()).collect() };
+        let (before, now) = (handles(previous), handles(config));
+        summary.came.extend(now.difference(&before).cloned());
+        summary.left.extend(before.difference(&now).cloned());
+        for seat in &summary.left {
+            // One that a person stopped stays stopped, whatever the file says.
+            if !self.snapshot.stopped_seats.iter().any(|stopped| stopped.seat == *seat) {
+                self.gone.insert(seat.clone());
+            }
+            self.stop_seat(seat.clone());
+        }
+        let back: Vec<_> = summary.came.iter().filter(|seat| self.gone.remove(*seat)).collect();
+        self.snapshot.stopped_seats.retain(|stopped| !back.contains(&&stopped.seat));
+        if !back.is_empty() {
+            self.stand();
+        }
     }
 
     /// Makes the chart anew, once for each configuration.
@@ -193,20 +214,23 @@ impl Core {
 impl Summary {
     /// `started a; restarted b, c; the policy changed`
     fn told(&self) -> String {
-        let list = |word: &str, names: &[ConnectionName]| {
-            let names: Vec<&str> = names.iter().map(ConnectionName::as_str).collect();
-            (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
-        };
         let parts = [
-            list("started", &self.started),
-            list("restarted", &self.restarted),
-            list("stopped", &self.stopped),
+            listed("new seats:", &self.came),
+            listed("seats are gone:", &self.left),
+            listed("started", &self.started),
+            listed("restarted", &self.restarted),
+            listed("stopped", &self.stopped),
             self.tools.then(|| "tools were placed anew".to_owned()),
             self.policy.then(|| "the policy changed".to_owned()),
         ];
         let told: Vec<String> = parts.into_iter().flatten().collect();
         if told.is_empty() { "saved; nothing had to change".to_owned() } else { told.join("; ") }
     }
+}
+
+fn listed(word: &str, names: &[impl ToString]) -> Option<String> {
+    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| format!("{word} {}", names.join(", ")))
 }
 
 /// Whether both say the same, wherever in the file they say it.
@@ -235,15 +259,6 @@ fn needs_a_restart(before: &Config, now: &Config) -> Vec<&'static str> {
         let tui = &config.tui;
         (tui.theme.clone(), tui.mouse, tui.bell, tui.open_cards, tui.ascii)
     };
-    let seats = |config: &Config| {
-        let seats = config.org.seats.iter();
-        seats
-            .map(|seat| {
-                let token = seat.token.as_ref().map(|token| token.text().to_owned());
-                (seat.handle.clone(), seat.name.clone(), seat.kind, seat.unit.clone(), token)
-            })
-            .collect::<Vec<_>>()
-    };
     let operators = |config: &Config| {
         let operators = config.operators.iter();
         operators
@@ -267,7 +282,6 @@ fn needs_a_restart(before: &Config, now: &Config) -> Vec<&'static str> {
         ("engine.turn_tools", a.turn_tools != b.turn_tools),
         ("engine.native", a.native != b.native),
         ("engine.autopilots", a.autopilots != b.autopilots),
-        ("roles", seats(before) != seats(now)),
         ("operators", operators(before) != operators(now)),
         ("tui", look(before) != look(now) || keys(before) != keys(now)),
     ];

@@ -114,7 +114,7 @@ async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
         consent: Consent::None,
         cancel: CancellationToken::new(),
     };
-    let submitted = Submitted { request, hold, reply: Some(reply) };
+    let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
     core.start_call(CallId::fresh(), submitted);
     while core.desk.views().is_empty() {
         step(core).await;

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 pub use audit::{FILE, Outcome as Recorded, Trail};
 use table::Scoped;
 
-use super::company::{Badge, Company};
+use super::company::{Badge, Current};
 use super::request::{Actor, Class, Refusal, Request};
 use super::tool::Handler;
 use crate::clock::Timestamp;
@@ -36,7 +36,7 @@ pub const UNCONFIRMED: &str = "confirm: true required for destructive operations
 #[derive(Debug)]
 pub struct Connector {
     store: Store,
-    company: Arc<Company>,
+    company: Current,
     trail: Trail,
     strangers: Mutex<Strangers>,
 }
@@ -162,7 +162,7 @@ impl From<Refusal> for Denial {
             Class::Invalid | Class::StaleVersion | Class::Conflict | Class::Exists => {
                 Self::error(400, "invalid_arguments", refusal.message)
             }
-            Class::Unavailable => Self::error(503, "unavailable", refusal.message),
+            Class::Unavailable | Class::NotRunning => Self::error(503, "unavailable", refusal.message),
         }
     }
 }
@@ -196,7 +196,7 @@ const UNRECORDED: &str = "unrecorded";
 
 impl Connector {
     /// The connector over the same store as the tracker.
-    pub fn new(store: Store, company: Arc<Company>, trail: Trail) -> Self {
+    pub(super) fn new(store: Store, company: Current, trail: Trail) -> Self {
         Self { store, company, trail, strangers: Mutex::default() }
     }
 
@@ -232,7 +232,8 @@ impl Connector {
     /// Runs an invocation that a person, or a remembered decision, has let through. Everything is checked again: time
     /// has passed.
     pub async fn permitted(&self, id: &str, name: &str, arguments: &str) -> Answer {
-        let (Some(badge), Some(scoped)) = (self.company.badge(id), table::named(name)) else {
+        let company = self.company.get();
+        let (Some(badge), Some(scoped)) = (company.badge(id), table::named(name)) else {
             return Answer { status: 403, body: json!({"error": "this token is not in the configuration any more"}) };
         };
         let ran = match self.judge(scoped, badge, arguments, PolicyDecision::Allow) {
@@ -299,11 +300,11 @@ impl Connector {
             let message = "engine.approvals.connector: deny closes the connector here";
             return Err(Denial::denied(403, "policy", message));
         }
-        if !self.company.halves.tracker {
+        if !self.company.get().halves.tracker {
             return Err(Denial::error(503, "unavailable", "the tracker is closed by engine.native.tracker: false"));
         }
         scoped.tool.check(&arguments)?;
-        Ok(Request { actor: Actor::operator(badge), arguments, company: self.company.clone(), at: Timestamp::now() })
+        Ok(Request { actor: Actor::operator(badge), arguments, company: self.company.get(), at: Timestamp::now() })
     }
 
     async fn run(&self, scoped: &'static Scoped, badge: &Arc<Badge>, request: Request) -> Result<Value, Denial> {

@@ -1,6 +1,7 @@
 //! The table of the company's own tools, by family. Everything that is said or checked about one of them comes from
 //! here.
 
+mod discovery;
 mod operators;
 mod pages;
 mod work;
@@ -22,7 +23,7 @@ const OVERWRITES: Effects = Effects([No, Yes, Unknown, Yes]);
 const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so many.");
 
 /// The families, in the order of the listing.
-pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, operators::TOOLS, pages::TOOLS];
+pub static FAMILIES: &[&[Tool]] = &[work::TOOLS, operators::TOOLS, pages::TOOLS, discovery::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {
