@@ -3,6 +3,7 @@
 use crewlet_tui::engine::audit::Kind;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::snapshot::CallPhase;
+use crewlet_tui::native::table;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -44,8 +45,7 @@ fn names(listing: &Value) -> Vec<String> {
 
 /// The tools beside the program's own.
 async fn foreign(agent: &Agent) -> Vec<String> {
-    let ours = ["work", "page", "project", "task_activity", "search_knowledge", "comment_on", "merge_"];
-    let is_ours = |name: &String| PAIR.contains(&name.as_str()) || ours.iter().any(|part| name.contains(part));
+    let is_ours = |name: &String| table::all().any(|tool| tool.name == name);
     names(&agent.list().await).into_iter().filter(|name| !is_ours(name)).collect()
 }
 
