@@ -31,7 +31,10 @@ fn make(ask: &Ask) -> Outcome {
     let task = request.need("task")?;
     let tools = request.texts("tools").unwrap_or_default();
     let minutes = request.number("minutes").and_then(|minutes| u16::try_from(minutes).ok()).unwrap_or(MINUTES);
-    let admission = admit((&ask.world.catalog, seat), |entry| holds(ask, entry), tools.iter().map(String::as_str));
+    // The agent's session at this moment: what it has not activated it cannot hand on.
+    let held = ask.native.shared().active.entries(&ask.caller, &ask.world.catalog);
+    let holds = |entry: &Entry| held.iter().any(|held| held.key() == entry.key());
+    let admission = admit((&ask.world.catalog, seat), holds, tools.iter().map(String::as_str));
     let id = WorkerId::fresh();
     tell_rejected(&admission, task, (&id, seat.as_str()));
     let by = if client.is_empty() { format!("session {session}") } else { format!("{client} · session {session}") };
@@ -54,11 +57,6 @@ fn make(ask: &Ask) -> Outcome {
         "tools": made.tools.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
         "rejected": rejected.collect::<Vec<Value>>(),
     }))
-}
-
-/// Whether the agent that asks holds a tool at this moment.
-fn holds(_: &Ask, _: &Entry) -> bool {
-    true
 }
 
 fn refusal(error: MintError) -> Refusal {

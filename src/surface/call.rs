@@ -93,7 +93,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
     };
     let settings = shared.handle.settings();
     let longest = longest_hold(&settings, &asker.session.client_name);
-    match start(shared, &asker, &writer, &entry, arguments).await {
+    match start(shared, &asker, &writer, &entry, arguments) {
         Ok(live) => {
             let mut held = Box::new(Held::new(live, longest));
             if writer.notices.is_some() && asker.takes != Takes::Json {
@@ -106,7 +106,7 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
 }
 
 /// Picks up what this caller left, or starts the call.
-async fn start(
+fn start(
     shared: &Arc<Shared>,
     asker: &Asker,
     writer: &Writer,

@@ -69,6 +69,7 @@ pub(super) async fn follow(shared: Arc<Shared>, mut orgs: watch::Receiver<Arc<Or
         }
         for seat in gone.iter().chain(&ended) {
             shared.sessions.close_seat(seat);
+            shared.handle.workers().end_where(|worker| worker.seat == *seat);
         }
         shared.tell_problems(problems);
     }

@@ -3,7 +3,6 @@
 use crewlet_tui::engine::audit::Kind;
 use crewlet_tui::engine::command::Verdict;
 use crewlet_tui::engine::snapshot::CallPhase;
-use crewlet_tui::native::table;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -45,7 +44,7 @@ fn names(listing: &Value) -> Vec<String> {
 
 /// The tools beside the program's own.
 async fn foreign(agent: &Agent) -> Vec<String> {
-    let is_ours = |name: &String| table::all().any(|tool| tool.name == name);
+    let is_ours = |name: &String| crewlet_tui::native::table::named(name).is_some();
     names(&agent.list().await).into_iter().filter(|name| !is_ours(name)).collect()
 }
 

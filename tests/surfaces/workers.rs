@@ -452,3 +452,25 @@ async fn an_answer_that_a_person_had_to_allow_carries_the_token_too() {
     assert_eq!(names(&worker.list().await), ["get"]);
     bench.stop().await;
 }
+
+#[tokio::test]
+async fn an_agent_hands_on_only_what_it_has_activated() {
+    let more = "engine: { discovery: progressive }\noperators: [ { id: founder, token: '${FOUNDER}' } ]\n";
+    let bench = bench_with(&format!("{CONFIG}{more}")).await;
+    for parent in bench.both("release").await {
+        let wanted = json!({"task": "x", "tools": ["get", "get_work_item", "activate_tool", "list_mcp_server_tools"]});
+        let (before, _) = delegated(&parent, wanted.clone()).await;
+        assert_eq!(before["tools"], json!(["get_work_item"]));
+        let reasons: Vec<&str> =
+            before["rejected"].as_array().unwrap().iter().map(|one| one["reason"].as_str().unwrap()).collect();
+        assert!(reasons[0].starts_with("not held by you") && reasons[1].starts_with("denied by name"), "{reasons:?}");
+        parent.call("activate_tool", r#"{"name":"get"}"#).await;
+        let (after, worker) = delegated(&parent, wanted).await;
+        assert_eq!(after["tools"], json!(["get", "get_work_item"]));
+        // What a worker was given is there from the beginning.
+        for worker in both(&worker).await {
+            assert_eq!(worker.call("get", "{}").await.outcome(), "ok: ok");
+        }
+    }
+    bench.stop().await;
+}

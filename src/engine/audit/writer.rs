@@ -7,6 +7,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -106,7 +107,7 @@ pub(super) async fn run(shared: &Shared) {
             continue;
         }
         let group = shared.take(true);
-        if let Some(closer) = shared.free().serve(group) {
+        if let ControlFlow::Break(closer) = shared.free().serve(group) {
             break closer;
         }
         shared.help();
@@ -349,9 +350,10 @@ impl Writer {
         Vec::new()
     }
 
-    /// One batch; when the end was asked for, returns whom to tell.
-    fn serve(&mut self, group: Vec<Request>) -> Option<Option<oneshot::Sender<()>>> {
-        let (mut all, mut replies, mut closer) = (std::mem::take(&mut self.later), Vec::new(), None);
+    /// One batch; breaks off when the end was asked for, with whom to tell.
+    fn serve(&mut self, group: Vec<Request>) -> ControlFlow<Option<oneshot::Sender<()>>> {
+        let (mut all, mut replies, mut closer) =
+            (std::mem::take(&mut self.later), Vec::new(), ControlFlow::Continue(()));
         let mut group_durability = Durability::Written;
         for request in group {
             match request {
@@ -362,7 +364,7 @@ impl Writer {
                         group_durability = Durability::Synced;
                     }
                 }
-                Request::Close { reply } => closer = Some(reply),
+                Request::Close { reply } => closer = ControlFlow::Break(reply),
             }
         }
         if !all.is_empty() || !replies.is_empty() {

@@ -65,7 +65,7 @@ pub(super) fn session(session: &SessionView, snapshot: &Snapshot, zone: &TimeZon
         let words = format!(" {} ", plural(waiting, "call"));
         facts.add("waiting", &[Span::new(Role::Alert, &words), Span::new(Role::Dim, "  for you: a opens the oldest")]);
     }
-    if session.seat.is_seat() {
+    if session.holder().is_seat() {
         facts.gap();
         turns(session.turn.as_deref(), &mut facts, zone);
     }
