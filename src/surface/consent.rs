@@ -120,7 +120,7 @@ pub(super) async fn ask(shared: &Arc<Shared>, connector: &Arc<Connector>, wanted
     };
     let mut pending = match shared.consents.pick_up(&key) {
         Some(pending) => pending,
-        None => match start(shared, connector, wanted, arguments).await {
+        None => match start(shared, connector, wanted, arguments) {
             Some(pending) => pending,
             None => return answer(connector, badge, tool, None).await,
         },
@@ -151,12 +151,7 @@ pub(super) async fn ask(shared: &Arc<Shared>, connector: &Arc<Connector>, wanted
     }
 }
 
-async fn start(
-    shared: &Shared,
-    connector: &Arc<Connector>,
-    wanted: &Wanted<'_>,
-    arguments: Arguments,
-) -> Option<Pending> {
+fn start(shared: &Shared, connector: &Arc<Connector>, wanted: &Wanted<'_>, arguments: Arguments) -> Option<Pending> {
     let Wanted { badge, tool, session, client, .. } = wanted;
     let holder = SeatHandle::of_connector(&badge.id);
     let (hold, cancel) = (Hold::default(), CancellationToken::new());
