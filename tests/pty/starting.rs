@@ -32,7 +32,7 @@ fn every_view_has_its_number_and_help() {
     let home = Home::new();
     let pty = home.ready(USUAL);
     for (key, marks) in [
-        ("2", &["[2 Tools", "delete_note", "DESTRUCTIVE"][..]),
+        ("2", &["[2 Tools", "write_project", "DESTRUCTIVE"][..]),
         ("3", &["[3 Approvals"]),
         ("4", &["[4 Calls"]),
         ("?", &["PgUp", "leave; asks first"]),
