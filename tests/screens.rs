@@ -7,6 +7,8 @@ mod behaviour;
 mod forms;
 #[path = "screens/fuzz.rs"]
 mod fuzz;
+#[path = "screens/inbox.rs"]
+mod inbox;
 #[path = "screens/logs.rs"]
 mod logs;
 #[path = "screens/pictures.rs"]

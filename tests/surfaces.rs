@@ -38,6 +38,8 @@ mod own;
 mod program;
 #[path = "surfaces/progress.rs"]
 mod progress;
+#[path = "surfaces/questions.rs"]
+mod questions;
 #[path = "surfaces/relay.rs"]
 mod relay;
 #[path = "support/scripted.rs"]

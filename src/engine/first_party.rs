@@ -11,11 +11,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::call::Link;
 use super::gate::Dispatch;
-use super::snapshot::Caller;
+use super::snapshot::{Board, Caller};
 use super::status::{Offer, Offers};
 use crate::ids::{ConnectionName, SeatHandle, ServerName};
 use crate::org::Org;
@@ -32,6 +33,11 @@ pub trait FirstParty: Send + Sync + fmt::Debug {
 
     /// The configuration has other seats from now on.
     fn follow(&self, _org: &Org) {}
+
+    /// What stands in the seats' inboxes, kept by the tools and shown by the screen.
+    fn questions(&self) -> Option<watch::Receiver<Board>> {
+        None
+    }
 
     /// Runs one permitted call for whoever asks.
     fn call(self: Arc<Self>, asked: Asked) -> Ran;

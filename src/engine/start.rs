@@ -16,6 +16,7 @@ use super::calls::Calls;
 use super::command::Command;
 use super::connection::{Connector, NamedEvent};
 use super::core::doors::Doors;
+use super::core::questions::Questions;
 use super::core::{Core, Fixed, Inlets, Outlets, first_snapshot};
 use super::export::Exports;
 use super::first_party::{FirstParty, Own};
@@ -225,8 +226,17 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
-    let inlets =
-        Inlets { commands, surface, call_events, connections, asking, reloads, log, audit: options.audit.health() };
+    let inlets = Inlets {
+        commands,
+        surface,
+        call_events,
+        connections,
+        asking,
+        reloads,
+        log,
+        audit: options.audit.health(),
+        questions: Questions::of(options.kept.tools.as_ref()),
+    };
     let senders = Senders {
         commands: commands_in,
         surface: surface_in,

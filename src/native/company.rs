@@ -98,6 +98,11 @@ impl Company {
         })
     }
 
+    /// The seats that agents drive.
+    pub fn agents(&self) -> impl Iterator<Item = &SeatHandle> {
+        self.seats.iter().filter(|(_, kind)| *kind == SeatKind::Agent).map(|(seat, _)| seat)
+    }
+
     /// The operator of this id.
     pub fn badge(&self, id: &str) -> Option<&Arc<Badge>> {
         self.badges.iter().find(|badge| &*badge.id == id)

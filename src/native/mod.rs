@@ -12,7 +12,7 @@
 //! | `tool` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
-//! | `work`, `pages`, `turns`, `memory`, `delegate`, `connector::issues` | what the tools do |
+//! | `work`, `pages`, `questions`, `turns`, `memory`, `discovery`, `delegate`, `connector::issues` | what the tools do |
 //! | `show`, `words` | rows as JSON; the tracker's words |
 //! | `reader` | rows as a screen asks for them |
 
@@ -23,6 +23,7 @@ mod delegate;
 mod discovery;
 pub(crate) mod memory;
 mod pages;
+pub mod questions;
 pub mod reader;
 mod request;
 mod shared;
@@ -40,6 +41,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use company::Current;
@@ -54,7 +56,7 @@ use tool::{Ask, Audience, Handler, Part, Tool};
 use crate::clock::Timestamp;
 use crate::config::model::Config;
 use crate::engine::first_party::{Asked, FirstParty, Ran, World};
-use crate::engine::snapshot::Caller;
+use crate::engine::snapshot::{Board, Caller};
 use crate::ids::{ConnectionName, ServerName};
 use crate::org::Org;
 use crate::secret::Redactor;
@@ -110,6 +112,18 @@ impl Native {
         self.company.get()
     }
 
+    /// What is kept.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Puts on the screen what stood in the inboxes when the program ended.
+    pub async fn load_questions(&self) {
+        if let Err(error) = self.shared.questions.load(&self.store).await {
+            tracing::warn!(%error, "questions_not_loaded");
+        }
+    }
+
     /// What a screen reads the company's rows with.
     pub fn reader(self: &Arc<Self>, redactor: Redactor) -> RowReader {
         RowReader::new(self.clone(), redactor)
@@ -117,7 +131,7 @@ impl Native {
 
     /// The scoped connector over the same rows, with its trail beside them.
     pub fn connector(&self) -> Connector {
-        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone())
+        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone()).telling(&self.shared.questions)
     }
 
     /// Whether the configuration opens this part.
@@ -147,12 +161,19 @@ impl Native {
             }
             _ => {}
         }
-        let arguments = read_arguments(arguments)?;
+        let mut arguments = read_arguments(arguments)?;
+        tool.rename(&mut arguments);
         tool.check(&arguments)?;
         let request = Request { actor, arguments, company, at: Timestamp::now() };
         match tool.handler {
             Handler::Read(handler) => self.store.read(move |store| handler(store, &request)).await,
-            Handler::Write(handler) => self.store.write(move |store| handler(store, &request)).await,
+            Handler::Write(handler) => {
+                let outcome = self.store.write(move |store| handler(store, &request)).await;
+                if outcome.is_ok() && questions::touches_prompts(name) {
+                    self.shared.questions.follow_prompts(&self.store).await;
+                }
+                outcome
+            }
             Handler::Run(handler) => handler(Ask { native: self, request, caller, world, cancel }).await,
         }
     }
@@ -186,6 +207,10 @@ impl FirstParty for Native {
         self.company.follow(org);
     }
 
+    fn questions(&self) -> Option<watch::Receiver<Board>> {
+        Some(self.shared.questions.board())
+    }
+
     fn call(self: Arc<Self>, asked: Asked) -> Ran {
         let Asked { dispatch, caller, world, cancel } = asked;
         let from = From { caller, world, cancel };
@@ -217,7 +242,7 @@ fn read_arguments(text: &str) -> Result<Map<String, Value>, Refusal> {
 /// What a tool answered as the result of an MCP call.
 fn result(outcome: Outcome) -> Box<RawValue> {
     let result = match outcome {
-        // Text for reading, which says nothing that a program would look up.
+        // A text is what it says; there is no structure that could be told beside it.
         Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}], "isError": false}),
         Ok(value) => json!({
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,

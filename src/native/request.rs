@@ -69,6 +69,10 @@ pub enum Class {
     Unavailable,
     /// What it needs is not running.
     NotRunning,
+    /// No room is left in an inbox.
+    InboxFull,
+    /// Somebody was first.
+    AlreadyAnswered,
 }
 
 impl Class {
@@ -82,6 +86,8 @@ impl Class {
             Self::Conflict => "conflict",
             Self::Unavailable => "unavailable",
             Self::NotRunning => "not_running",
+            Self::InboxFull => "inbox_full",
+            Self::AlreadyAnswered => "already_answered",
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::active::Active;
+use super::questions::Questions;
 use crate::config::model::Config;
 use crate::engine::workers::Workers;
 use crate::turns::Turns;
@@ -12,6 +13,8 @@ use crate::turns::Turns;
 pub struct Shared {
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
+    /// Who waits for whose answer, and what stands in the inboxes.
+    pub questions: Arc<Questions>,
     /// The turns of agents.
     pub turns: Arc<Turns>,
     /// The workers under seats.

@@ -109,6 +109,8 @@ pub struct Field {
     pub required: bool,
     /// What it means.
     pub about: &'static str,
+    /// Other names that are taken for it; no schema shows them.
+    pub also: &'static [&'static str],
 }
 
 /// What an argument may be. `null` counts as absent; where a change may clear a field, it says so.
@@ -189,6 +191,20 @@ impl Tool {
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 
+    /// Puts arguments that came under another name of a field under its own. What is there under both stays, and is
+    /// refused by [`Self::check`].
+    pub fn rename(&self, arguments: &mut Map<String, Value>) {
+        for field in self.fields {
+            for other in field.also {
+                if !arguments.contains_key(field.name)
+                    && let Some(value) = arguments.remove(*other)
+                {
+                    arguments.insert(field.name.to_owned(), value);
+                }
+            }
+        }
+    }
+
     /// Checks arguments against the fields.
     ///
     /// # Errors
@@ -217,12 +233,19 @@ impl Tool {
 impl Field {
     /// An argument that has to be there.
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: true, about }
+        Self { name, kind, required: true, about, also: &[] }
     }
 
     /// An argument that may be there.
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
-        Self { name, kind, required: false, about }
+        Self { name, kind, required: false, about, also: &[] }
+    }
+
+    /// The same, also under these names.
+    #[must_use]
+    pub const fn or(mut self, also: &'static [&'static str]) -> Self {
+        self.also = also;
+        self
     }
 
     fn schema(&self) -> Value {

@@ -86,6 +86,9 @@ fn run(global: &Global, document: &Document, wanted: Wanted, parts: &mut Parts, 
         let attendance = if global.read_only { Attendance::ReadOnly } else { Attendance::Person };
         let (handle, engine) = parts.start(document, attendance, None);
         let (opened, _) = listener::open(&handle, address, document, parts).await;
+        // The start does not wait for it; a fault is in the log.
+        let native = parts.native.clone();
+        drop(tokio::spawn(async move { native.load_questions().await }));
         let watching = tokio::spawn(super::watch::keep_up(document.clone(), handle.clone()));
         let stop = CancellationToken::new();
         let screen = tui::run(handle.clone(), options, stop.clone());

@@ -20,9 +20,9 @@
 //! | `error` | what can go wrong with the file, in words |
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
-//! | `items`, `pages`, `trail` | rows, and reading them |
+//! | `items`, `pages`, `questions`, `trail` | rows, and reading them |
 //! | `heads` | rows without their texts, for lists of a screen |
-//! | `change`, `change_pages` | changing them |
+//! | `change`, `change_pages`, `change_questions` | changing them |
 //! | `memory` | what seats remember |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `outside` | what other programs change, told |
@@ -31,12 +31,14 @@
 pub mod backup;
 mod change;
 mod change_pages;
+mod change_questions;
 mod error;
 pub mod heads;
 pub mod items;
 pub mod memory;
 mod outside;
 pub mod pages;
+pub mod questions;
 mod readers;
 mod schema;
 #[cfg(test)]
@@ -104,6 +106,11 @@ impl Store {
         let readers = Readers::new(path.clone());
         let changed = watch::Sender::new(0);
         Self { shared: Arc::new(Shared { path, writer: OnceCell::new(), readers, changed, outside: OnceLock::new() }) }
+    }
+
+    /// Whether the file exists: without it there is nothing to read, and reading would make it.
+    pub fn is_there(&self) -> bool {
+        self.shared.path.exists()
     }
 
     /// Runs a job that changes nothing. All its queries see the same state.

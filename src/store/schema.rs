@@ -8,7 +8,7 @@ use super::StoreError;
 const OURS: i64 = 0x4372_6577;
 
 /// From nothing to the present, one step each.
-const VERSIONS: &[&str] = &[FIRST, super::memory::TABLES];
+const VERSIONS: &[&str] = &[FIRST, super::memory::TABLES, super::questions::TABLES];
 
 /// Times are milliseconds since the Unix epoch. People and seats are a kind and a name. `removed` is when something
 /// was put into the trash. Keys of items are `project-number`; `uuid` is what the connector calls them.

@@ -167,9 +167,10 @@ impl Call<'_> {
         reply
     }
 
-    /// What the client's model is told.
+    /// What a model is told: who it is and what it remembers, and how it comes to its servers' tools.
     async fn instructions(&self) -> String {
-        self.shared.with_servers(self.party, self.party.instructions(&self.shared.memory).await)
+        let text = self.party.instructions(&self.shared.memory).await;
+        self.shared.with_servers(self.party, text)
     }
 
     fn asker(&self, id: Id, session: Arc<Session>, takes: Takes) -> Asker {

@@ -43,6 +43,7 @@ use crate::engine::handle::{Handle, SurfaceNews};
 use crate::engine::snapshot::LogLevel;
 use crate::engine::state_dir::StateDir;
 use crate::native::connector::Connector;
+use crate::native::questions::Questions;
 use crate::native::{Memory, Native};
 use crate::org::Org;
 use crate::secret::Redactor;
@@ -115,6 +116,8 @@ pub(crate) struct Shared {
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
     connector: Option<Connector>,
+    /// Hears who is connected.
+    questions: Arc<Questions>,
     memory: Arc<Memory>,
     redactor: Redactor,
     listening: SocketAddr,
@@ -155,6 +158,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         badges,
         company: own.map(|native| native.company().name.clone()),
         connector: own.map(|native| native.connector()),
+        questions: options.native.shared().questions.clone(),
         memory: options.native.memory().clone(),
         redactor: options.redactor.clone(),
         listening: address,
@@ -230,7 +234,9 @@ async fn keep_house(shared: Arc<Shared>) {
 async fn tell_sessions(shared: Arc<Shared>) {
     loop {
         shared.sessions.changed.notified().await;
-        shared.tell(SurfaceNews::Sessions(shared.sessions.views()));
+        let views = shared.sessions.views();
+        shared.questions.set_present(views.iter().map(|session| session.seat.clone()).collect());
+        shared.tell(SurfaceNews::Sessions(views));
         tokio::time::sleep(TELL_EVERY).await;
     }
 }

@@ -251,6 +251,7 @@ impl Screen {
                 | Effect::Complain(_)
                 | Effect::Show(_)
                 | Effect::EditCall(_)
+                | Effect::EditAnswer(_)
                 | Effect::OpenCard(_)
                 | Effect::OpenForm(_)
                 | Effect::OpenWorkers(_)

@@ -87,6 +87,7 @@ enum Wording {
 
 fn views(draw: &Draw<'_>, current: View, wording: Wording) -> Spans {
     let waiting = waiting(draw.snapshot);
+    let open = draw.snapshot.questions.iter().filter(|question| question.is_open()).count();
     let mut spans: Spans = Vec::new();
     let style = |role| draw.theme.style(role);
     let roomy = matches!(wording, Wording::Roomy | Wording::Numbers);
@@ -122,6 +123,11 @@ fn views(draw: &Draw<'_>, current: View, wording: Wording) -> Spans {
                 _ => format!(" ⚑{waiting}"),
             };
             spans.push((flag, style(Role::Warning)));
+        }
+        // Quiet: agents answer each other, and a person may.
+        if view == View::Inbox && open > 0 {
+            let some = if roomy || here { format!(" ({open})") } else { "?".to_owned() };
+            spans.push((some, style(Role::Text)));
         }
         spans.push((edge("]").to_owned(), style(role)));
         spans.push((" ".to_owned(), Style::new()));

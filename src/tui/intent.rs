@@ -79,8 +79,6 @@ pub enum Intent {
     ShowTools,
     /// Show what a worker of the selected seat may hold.
     ShowWorkerTools,
-    /// Show what the selected seat remembers, part by part.
-    Memory,
     /// The workers of the selected seat.
     Workers,
     /// Make a worker of the seat.
@@ -89,6 +87,8 @@ pub enum Intent {
     EndWorker,
     /// Show the token of a new worker.
     Reveal,
+    /// Show what the selected seat remembers, part by part.
+    Memory,
     /// Show the schema whole.
     Schema,
     /// Open the oldest waiting question.
@@ -171,7 +171,7 @@ pub enum Intent {
 
 impl Intent {
     /// The name that `tui.keys` uses: `page_up`, `view_1`.
-    #[allow(clippy::too_many_lines, reason = "a table: one line for each")]
+    #[expect(clippy::too_many_lines, reason = "a line for each")]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "up",
@@ -207,11 +207,11 @@ impl Intent {
             Self::ToggleEnabled => "toggle_enabled",
             Self::ShowTools => "show_tools",
             Self::ShowWorkerTools => "show_worker_tools",
-            Self::Memory => "memory",
             Self::Workers => "workers",
             Self::MakeWorker => "make_worker",
             Self::EndWorker => "end_worker",
             Self::Reveal => "reveal",
+            Self::Memory => "memory",
             Self::Schema => "schema",
             Self::OpenOldest => "open_oldest",
             Self::Approve => "approve",
@@ -258,6 +258,7 @@ impl Intent {
 
 const fn view_name(number: u8) -> &'static str {
     match number {
+        0 => "view_0",
         1 => "view_1",
         2 => "view_2",
         3 => "view_3",
@@ -298,6 +299,8 @@ pub enum Effect {
     Show(Target),
     /// Open the editor for a call of this tool.
     EditCall(ToolKey),
+    /// Open the sheet for the answer to a question in the inbox: its channel.
+    EditAnswer(Arc<str>),
     /// Open the card of this question.
     OpenCard(crate::ids::ApprovalId),
     /// Open the form of this server's question.
@@ -354,7 +357,7 @@ pub enum Target {
     ToolsOfWorker(crate::ids::SeatHandle),
     /// The calls view with this call selected.
     Call(crate::ids::CallId),
-    /// The work view with this item selected, by its key.
+    /// This item by its key, where the work view is in front.
     Item(Arc<str>),
     /// The connector's audit.
     Trail,

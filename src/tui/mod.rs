@@ -13,6 +13,7 @@
 //! | [`panes`], [`widgets`], [`theme`] | regions, reusable drawing, styles |
 
 pub mod act;
+pub mod answer;
 mod asking;
 pub mod card;
 pub mod choose;

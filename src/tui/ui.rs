@@ -147,6 +147,7 @@ impl Ui {
         if woken {
             effects.extend(self.panes.advance(snapshot));
         }
+        effects.extend(self.modals.answers.follow(snapshot));
         self.hunting = self.panes.hunting().then_some(moment.at);
         let mut out = Vec::new();
         for effect in effects {
@@ -334,7 +335,8 @@ impl Ui {
         if let Some(effects) = self.written(intent, key, (moment.at, snapshot)) {
             return effects;
         }
-        self.pane_key(intent, key, snapshot)
+        let answering = self.modals.answers.key(intent, key, snapshot);
+        answering.unwrap_or_else(|| self.pane_key(intent, key, snapshot))
     }
 
     fn connect_key(&mut self, intent: Option<Intent>) -> Vec<Effect> {

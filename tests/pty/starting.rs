@@ -32,7 +32,7 @@ fn every_view_has_its_number_and_help() {
     let home = Home::new();
     let pty = home.ready(USUAL);
     for (key, marks) in [
-        ("2", &["[2 Tools", "write_project", "DESTRUCTIVE"][..]),
+        ("2", &["[2 Tools", "update_work_item", "DESTRUCTIVE"][..]),
         ("3", &["[3 Approvals"]),
         ("4", &["[4 Calls"]),
         ("?", &["PgUp", "leave; asks first"]),
@@ -58,7 +58,7 @@ fn colours_are_left_out_where_they_are_not_wanted() {
         });
         pty.until("the demo servers", |screen| screen.contains("7 ready"));
         pty.keys("2");
-        pty.shows("DESTRUCTIVE");
+        pty.shows("list_work_items");
         pty.keys("q");
         let raw = pty.end().raw;
         let colours: Vec<String> =

@@ -8,10 +8,10 @@ use super::support::rows::{Rows, with_tools};
 use super::support::sample;
 use super::support::screen::{Screen, event, text};
 
-const KEYS: [&str; 46] = [
-    "1", "2", "3", "4", "5", "6", "7", "tab", "backtab", "up", "down", "pageup", "pagedown", "home", "end", "left",
-    "right", "enter", "esc", "/", "x", "n", "N", "f", "w", "T", "l", "e", "y", "?", "a", "q", "t", "8", "9", "c", "s",
-    "o", "p", "m", "R", "[", "]", "L", "v", "ctrl-s",
+const KEYS: [&str; 47] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "tab", "backtab", "up", "down", "pageup", "pagedown", "home", "end",
+    "left", "right", "enter", "esc", "/", "x", "n", "N", "f", "w", "T", "l", "e", "y", "?", "a", "q", "t", "8", "9",
+    "c", "s", "o", "p", "m", "R", "[", "]", "L", "v", "ctrl-s",
 ];
 
 #[derive(Clone, Debug)]
@@ -71,7 +71,7 @@ proptest! {
 #[test]
 fn every_size_from_nothing_up_draws_something() {
     let theme = Theme::plain();
-    for view in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "?", "e"] {
+    for view in ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "?", "e"] {
         let mut screen = Screen::new((120, 40), sample::hostile());
         screen.change(|rows| *rows = Rows::hostile());
         screen.press(&[view]);
@@ -86,7 +86,7 @@ fn every_size_from_nothing_up_draws_something() {
 #[test]
 fn wide_and_hostile_text_moves_no_border() {
     for (width, height) in [(120, 40), (101, 30), (80, 24), (41, 13)] {
-        for view in ["1", "5", "6", "7"] {
+        for view in ["0", "1", "5", "6", "7"] {
             let mut screen = Screen::new((width, height), sample::hostile());
             screen.press(&[view, "esc"]);
             let picture = screen.draw(&Theme::plain());

@@ -11,7 +11,7 @@ use super::support::{golden, sample, svg};
 const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
 /// Each case at three sizes: the text, and how the colours of the dark theme lie on it.
-fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
+pub fn check(name: &str, snapshot: &Snapshot, keys: &[&str]) {
     for (width, height) in SIZES {
         let mut screen = Screen::new((width, height), snapshot.clone());
         screen.press(keys);

@@ -55,6 +55,7 @@ pub fn empty() -> Snapshot {
         workers: Vec::new(),
         stopping: false,
         forms: Vec::new(),
+        questions: Board::default(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),
@@ -114,6 +115,18 @@ pub fn hostile() -> Snapshot {
         log.push(record(1, LogLevel::Warn, text, None, &text.repeat(30)));
     }
     snapshot.log = log;
+    let hostile = |row: &Arc<QuestionView>| {
+        let body = texts.concat().repeat(9).into();
+        let answer = row.answer.as_ref().map(|answer| AnswerView { by: long.as_str().into(), body, ..answer.clone() });
+        Arc::new(QuestionView {
+            brief: texts.concat().repeat(20).into(),
+            from: long.as_str().into(),
+            chain: vec![long.as_str().into(); 3],
+            answer,
+            ..(**row).clone()
+        })
+    };
+    snapshot.questions = questions().iter().map(hostile).collect();
     snapshot.notices.push(Notice { sequence: 9, at: NOW, level: LogLevel::Warn, text: texts.concat().into() });
     snapshot.audit = AuditHealth::Broken { reason: texts.concat().into() };
     snapshot
@@ -447,6 +460,50 @@ pub fn form(id: u64, waiting: i64) -> Arc<FormView> {
         asked_at: ago(waiting),
         expires_at: Timestamp::from_millis(NOW.millis() + (300 - waiting) * 1_000),
     })
+}
+
+/// Two questions that wait, one that does not any more, a prompt, and one that is answered.
+pub fn questions() -> Board {
+    let question = |channel: &str, from: &str, to: &str, (seconds, brief): (i64, &str)| QuestionView {
+        channel: channel.into(),
+        kind: QuestionKind::Colleague,
+        from: from.into(),
+        to: SeatHandle::from(to),
+        at: ago(seconds),
+        waits_until: None,
+        brief: brief.into(),
+        chain: vec![from.into()],
+        budget: None,
+        answer: None,
+    };
+    let until = |seconds: i64| Some(ago(-seconds));
+    let brief = "Which branch do you want me to cut the release from?\n\nmain is green since 9 this morning, \
+        release/2.4 still has the failing migration. I would take main.";
+    let answer = AnswerView { by: "you".into(), at: ago(200), body: "Yes, before noon.".into() };
+    [
+        QuestionView {
+            waits_until: until(102),
+            budget: Some(2_000),
+            ..question("a2a-5d0e21b7c944", "release", "ops", (18, brief))
+        },
+        QuestionView {
+            waits_until: until(9),
+            chain: vec!["alice".into(), "release".into()],
+            ..question("a2a-90cc1f27ab03", "release", "alice", (111, "Is the changelog complete?"))
+        },
+        QuestionView {
+            kind: QuestionKind::Autopilot,
+            chain: Vec::new(),
+            ..question("inbox-12", "nightly", "ops", (3_900, "Look through last night's alerts and write a summary."))
+        },
+        question("a2a-77e1b0c2d3f4", "ops", "release", (90_000, "May I restart the runner pool this week?")),
+        QuestionView {
+            answer: Some(answer),
+            ..question("a2a-1b2c3d4e5f60", "alice", "ops", (260, "Can the staging database go down for an hour?"))
+        },
+    ]
+    .map(Arc::new)
+    .into()
 }
 
 pub fn seat() -> Caller {

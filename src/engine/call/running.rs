@@ -70,6 +70,11 @@ impl Running {
         }
     }
 
+    /// Gives all of them up.
+    pub(in crate::engine) fn cancel_all(&self) {
+        self.cancels().values().for_each(CancellationToken::cancel);
+    }
+
     /// From now on none is started.
     pub(in crate::engine) fn close(&self) {
         self.tasks.close();

@@ -34,6 +34,8 @@ impl Core {
             }
             self.publish();
         }
+        // What still runs is the program's own: a tool that waits for somebody waits no longer.
+        self.running.cancel_all();
         let last_words = tokio::time::sleep(LAST_WORDS);
         tokio::pin!(last_words);
         while !(self.running.is_empty() && self.stories.is_empty()) {

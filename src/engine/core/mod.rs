@@ -9,6 +9,7 @@ pub(super) mod doors;
 mod ending;
 mod events;
 mod forms;
+pub(super) mod questions;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -40,7 +41,7 @@ use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::Server;
-use super::snapshot::{AuditHealth, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
+use super::snapshot::{AuditHealth, Board, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
 use super::status::ConnectionStatus;
 use super::workers::Workers;
 use crate::clock::Timestamp;
@@ -75,6 +76,7 @@ pub(super) struct Inlets {
     pub(super) reloads: mpsc::Receiver<Reload>,
     pub(super) log: mpsc::Receiver<LogRecord>,
     pub(super) audit: watch::Receiver<AuditHealth>,
+    pub(super) questions: questions::Questions,
 }
 
 /// Everything that the core tells others.
@@ -188,6 +190,7 @@ impl Core {
             Some(event) = self.inlets.connections.recv() => self.connection_events(event),
             Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             Ok(()) = self.inlets.audit.changed() => self.audit_changed(),
+            () = self.inlets.questions.changed() => self.questions_changed(),
             Some(reload) = self.inlets.reloads.recv() => self.reload(reload),
             Some((level, text)) = self.exports.next() => self.notice(level, &text),
             Some(record) = self.inlets.log.recv() => {
@@ -378,6 +381,7 @@ pub(super) fn first_snapshot(config: &Config, attendance: Attendance) -> Snapsho
         catalog: Arc::new(Catalog::default()),
         approvals: Vec::new(),
         forms: Vec::new(),
+        questions: Board::default(),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),

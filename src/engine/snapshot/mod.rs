@@ -7,6 +7,7 @@ mod approval;
 mod call;
 mod chart;
 mod form;
+mod question;
 mod server;
 mod session;
 mod worker;
@@ -18,6 +19,7 @@ pub use approval::{ApprovalView, DefinitionChange, DiffLine, GrantView, History,
 pub use call::{CallPhase, CallView, Caller, ResultView, Withdrawal};
 pub use chart::{Chart, ChartNode, ChartRow, SeatView, UnitView};
 pub use form::{FormCall, FormView};
+pub use question::{AnswerView, Board, MOST_ANSWER, QuestionKind, QuestionView};
 pub use server::{CredentialView, LineKind, ServerView, StderrLine, TransportFacts};
 pub use session::SessionView;
 pub use worker::WorkerView;
@@ -51,6 +53,8 @@ pub struct Snapshot {
     pub approvals: Vec<Arc<ApprovalView>>,
     /// Servers' questions waiting for a person, oldest first.
     pub forms: Vec<Arc<FormView>>,
+    /// What stands in the seats' inboxes, newest first.
+    pub questions: Board,
     /// Remembered decisions, oldest first.
     pub grants: Vec<Arc<GrantView>>,
     /// Seats that a person stopped.

@@ -9,7 +9,7 @@ use crate::clock::Timestamp;
 use crate::native::company::DEFAULT_PROJECT;
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::words::{CONNECTOR_PRIORITIES, project_key, rank};
-use crate::native::{show, work};
+use crate::native::{questions, show, work};
 use crate::store::items::{Filter, Item, Who};
 use crate::store::{ItemChanges, NewItem, ReadStore, WriteStore};
 
@@ -173,6 +173,7 @@ pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let found = request.company.autopilots.iter().find(|autopilot| &*autopilot.id == id);
     let autopilot = found.ok_or_else(|| Refusal::not_found("autopilot"))?;
     request.actor.may_write()?;
+    questions::room_for_prompt(store, autopilot.seat.as_str())?;
     let message = ("autopilot", &*autopilot.id, &*autopilot.prompt);
     let message = store.send(autopilot.seat.as_str(), message, &request.signed())?;
     Ok(json!({"autopilot_id": id, "agent_id": autopilot.seat.as_str(), "message_id": message}))

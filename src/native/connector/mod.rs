@@ -21,6 +21,7 @@ pub use audit::{FILE, Outcome as Recorded, Trail};
 use table::Scoped;
 
 use super::company::{Badge, Current};
+use super::questions::{self, Questions};
 use super::request::{Actor, Class, Refusal, Request};
 use super::tool::Handler;
 use crate::clock::Timestamp;
@@ -37,6 +38,7 @@ pub struct Connector {
     store: Store,
     company: Current,
     trail: Trail,
+    questions: Option<Arc<Questions>>,
     strangers: Mutex<Strangers>,
 }
 
@@ -94,7 +96,7 @@ impl From<Refusal> for Denial {
             // One answer for what does not exist and what is another workspace's.
             Class::NotFound => Self::denied(403, "not_found", refusal.message),
             Class::Forbidden => Self::denied(403, "permission_denied", refusal.message),
-            Class::Invalid | Class::StaleVersion | Class::Conflict => {
+            Class::Invalid | Class::StaleVersion | Class::Conflict | Class::InboxFull | Class::AlreadyAnswered => {
                 Self::error(400, "invalid_arguments", refusal.message)
             }
             Class::Unavailable | Class::NotRunning => Self::error(503, "unavailable", refusal.message),
@@ -120,7 +122,14 @@ const UNRECORDED: &str = "unrecorded";
 impl Connector {
     /// The connector over the same store as the tracker.
     pub(super) fn new(store: Store, company: Current, trail: Trail) -> Self {
-        Self { store, company, trail, strangers: Mutex::default() }
+        Self { store, company, trail, questions: None, strangers: Mutex::default() }
+    }
+
+    /// The same; whoever shows the inboxes is told of prompts.
+    #[must_use]
+    pub fn telling(mut self, questions: &Arc<Questions>) -> Self {
+        self.questions = Some(questions.clone());
+        self
     }
 
     /// Runs one invocation of a token that is valid. `None`: there is no such tool; that is recorded, too.
@@ -142,6 +151,9 @@ impl Connector {
             Ok(request) => self.run(scoped, badge, request).await,
             Err(denial) => Err(denial),
         };
+        if let (Ok(_), true, Some(questions)) = (&ran, questions::touches_prompts(name), &self.questions) {
+            questions.follow_prompts(&self.store).await;
+        }
         Some(match ran {
             Ok(body) => Answer { status: 200, body },
             Err(denial) => self.refuse(name, &badge.scopes, denial).await,

@@ -7,6 +7,7 @@ mod seats;
 mod turns;
 mod work;
 
+use super::questions;
 use super::tool::{Effects, Field, Kind, Tool};
 use crate::tool::annotations::Hint::{No, Unknown, Yes};
 
@@ -25,7 +26,7 @@ const LIMIT: Field = Field::optional("limit", Kind::Count(1, 200), "At most so m
 
 /// The families, in the order of the listing.
 pub static FAMILIES: &[&[Tool]] =
-    &[work::TOOLS, pages::TOOLS, discovery::TOOLS, turns::TOOLS, super::memory::TOOLS, seats::TOOLS];
+    &[work::TOOLS, pages::TOOLS, discovery::TOOLS, turns::TOOLS, super::memory::TOOLS, questions::TOOLS, seats::TOOLS];
 
 /// All of them, in the order of the listing.
 pub fn all() -> impl Iterator<Item = &'static Tool> {

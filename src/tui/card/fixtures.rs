@@ -179,6 +179,7 @@ pub(crate) fn snapshot(approvals: Vec<ApprovalView>) -> Snapshot {
         workers: Vec::new(),
         stopping: false,
         forms: Vec::new(),
+        questions: std::sync::Arc::new([]),
         grants: Vec::new(),
         stopped_seats: Vec::new(),
         policies: Arc::default(),

@@ -108,6 +108,8 @@ impl Blank {
 pub struct Sheet {
     draft: Draft,
     fields: Vec<Field>,
+    /// What the fields held at the very beginning: a field may not hold all that a text does.
+    before: Vec<String>,
     focus: usize,
     message: Option<Arc<str>>,
     /// Esc was pressed with something written: the next key answers.
@@ -122,11 +124,11 @@ enum Field {
 }
 
 impl Field {
-    fn of(blank: &Blank) -> Self {
-        match blank.size {
-            Size::Line => Self::Line(Input::with(&blank.text)),
+    fn of(text: &str, size: Size) -> Self {
+        match size {
+            Size::Line => Self::Line(Input::with(text)),
             Size::Text => {
-                let mut area = TextArea::new(blank.text.split('\n').map(str::to_owned).collect());
+                let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
                 area.set_tab_length(2);
                 area.set_wrap_mode(WrapMode::WordOrGlyph);
                 area.set_max_histories(200);
@@ -160,10 +162,12 @@ impl Field {
 impl Sheet {
     /// Opens the sheet on the first thing that is not filled in.
     pub fn open(draft: Draft) -> Self {
-        let fields: Vec<Field> = draft.blanks.iter().map(Field::of).collect();
+        let field = |text: &str, blank: &Blank| Field::of(text, blank.size);
+        let fields: Vec<Field> = draft.blanks.iter().map(|blank| field(&blank.text, blank)).collect();
+        let before = draft.blanks.iter().map(|blank| field(&blank.before, blank).text()).collect();
         let focus = draft.blanks.iter().position(|blank| blank.text.is_empty()).unwrap_or(0);
         let message = draft.failed.clone();
-        let mut sheet = Self { draft, fields, focus, message, leaving: false, screen: Rect::ZERO };
+        let mut sheet = Self { draft, fields, before, focus, message, leaving: false, screen: Rect::ZERO };
         sheet.go(0);
         sheet
     }
@@ -234,7 +238,7 @@ impl Sheet {
     }
 
     fn is_changed(&self) -> bool {
-        self.draft.blanks.iter().zip(&self.fields).any(|(blank, field)| *blank.before != *field.text())
+        self.before.iter().zip(&self.fields).any(|(before, field)| *before != field.text())
     }
 
     fn is_full(&mut self, more: usize) -> bool {
@@ -259,10 +263,14 @@ impl Sheet {
             }
         }
         let mut act = draft.act.clone();
-        for blank in &draft.blanks {
-            if blank.need == Need::Required || blank.text != blank.before {
+        for (blank, before) in draft.blanks.iter().zip(&self.before) {
+            if blank.need == Need::Required || *blank.text != *before.trim_end() {
                 act.arguments.insert(blank.argument.to_owned(), Value::String(blank.text.to_string()));
             }
+        }
+        if act.arguments == self.draft.act.arguments {
+            self.message = Some("nothing is different: Esc closes".into());
+            return Outcome::default();
         }
         act.draft = Some(Box::new(draft));
         Outcome { close: true, effects: vec![Effect::Act(act)] }

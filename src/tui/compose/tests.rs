@@ -43,6 +43,15 @@ fn only_what_is_different_or_required_is_sent() {
 }
 
 #[test]
+fn what_a_field_cannot_hold_is_no_change() {
+    let blanks = vec![Blank::line("title", "a\u{7}b").optional(), Blank::text("body", "text\n\n")];
+    let mut sheet = Sheet::open(draft(blanks));
+    assert_eq!(press(&mut sheet, Some(Intent::Submit), KeyCode::Null), Outcome::default());
+    assert!(sheet.message.as_deref().is_some_and(|message| message.contains("nothing is different")));
+    assert!(press(&mut sheet, Some(Intent::Back), KeyCode::Esc).close, "nothing to lose");
+}
+
+#[test]
 fn what_is_missing_is_said_and_gone_to() {
     let mut sheet =
         Sheet::open(draft(vec![Blank::line("project", "WEB"), Blank::line("title", ""), Blank::text("body", "")]));

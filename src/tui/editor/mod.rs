@@ -92,13 +92,7 @@ impl CallEditor {
 
     fn with(entry: Arc<Entry>, text: &str, purpose: Purpose) -> Self {
         let original = without_hidden(text);
-        let mut area = TextArea::new(original.lines().map(str::to_owned).collect());
-        area.set_tab_length(2);
-        area.set_wrap_mode(WrapMode::Glyph);
-        area.set_max_histories(200);
-        area.set_cursor_line_style(Style::new());
-        area.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
-        area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
+        let mut area = text_area(&original);
         if purpose == Purpose::Call {
             gap::go_to_first(&mut area, &entry.input_schema);
         }
@@ -293,8 +287,20 @@ impl CallEditor {
     }
 }
 
+/// An area for text that holds this one.
+pub(in crate::tui) fn text_area(text: &str) -> TextArea<'static> {
+    let mut area = TextArea::new(text.lines().map(str::to_owned).collect());
+    area.set_tab_length(2);
+    area.set_wrap_mode(WrapMode::Glyph);
+    area.set_max_histories(200);
+    area.set_cursor_line_style(Style::new());
+    area.set_cursor_style(Style::new().add_modifier(Modifier::REVERSED));
+    area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
+    area
+}
+
 /// A key that writes its character.
-fn plain(key: KeyEvent) -> bool {
+pub(in crate::tui) fn plain(key: KeyEvent) -> bool {
     !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
 }
 

@@ -55,6 +55,8 @@ pub enum Context {
     Compose,
     /// A list to choose from.
     Choose,
+    /// What stands in the seats' inboxes.
+    Inbox,
     /// An approval card.
     Card,
     /// The arguments or the definition on all of a card.
@@ -65,6 +67,8 @@ pub enum Context {
     CardReason,
     /// The editor of a call.
     Editor,
+    /// The answer to a question of the inbox.
+    Answer,
     /// A server's question.
     Form,
     /// The workers of a seat.
@@ -83,7 +87,7 @@ pub enum Context {
 
 impl Context {
     /// All of them, in the order of the help screen.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 32] = [
         Self::Global,
         Self::List,
         Self::Servers,
@@ -102,11 +106,13 @@ impl Context {
         Self::Trail,
         Self::Compose,
         Self::Choose,
+        Self::Inbox,
         Self::Card,
         Self::CardReading,
         Self::CardRemember,
         Self::CardReason,
         Self::Editor,
+        Self::Answer,
         Self::Form,
         Self::Workers,
         Self::WorkerOrder,
@@ -137,11 +143,13 @@ impl Context {
             Self::Trail => "Connector",
             Self::Compose => "Writing",
             Self::Choose => "Choosing",
+            Self::Inbox => "Inbox",
             Self::Card => "Approval card",
             Self::CardReading => "Reading on a card",
             Self::CardRemember => "What to remember",
             Self::CardReason => "Reason of a denial",
             Self::Editor => "Call editor",
+            Self::Answer => "Answer",
             Self::Form => "A server's question",
             Self::Workers => "Workers of a seat",
             Self::WorkerOrder => "Making a worker",
@@ -167,7 +175,8 @@ impl Context {
             | Self::Work
             | Self::Pages
             | Self::Page
-            | Self::Trail => Some(Self::List),
+            | Self::Trail
+            | Self::Inbox => Some(Self::List),
             Self::List => Some(Self::Global),
             _ => None,
         }

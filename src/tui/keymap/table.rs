@@ -61,6 +61,7 @@ pub const TABLE: &[Row] = &[
     row(C::Global, I::View(7), &[Key::char('7')], "seats"),
     row(C::Global, I::View(8), &[Key::char('8')], "work"),
     row(C::Global, I::View(9), &[Key::char('9')], "pages"),
+    row(C::Global, I::View(0), &[Key::char('0')], "inbox"),
     row(C::Global, I::Next, &[TAB], "next pane"),
     row(C::Global, I::Previous, &[BACK_TAB], "previous pane"),
     row(C::Global, I::OpenOldest, &[Key::char('a')], "open what waits longest: a call or a server's question"),
@@ -208,6 +209,13 @@ pub const TABLE: &[Row] = &[
     row(C::Choose, I::Top, &[HOME], "to the first one"),
     row(C::Choose, I::Bottom, &[END], "to the last one"),
     row(C::Choose, I::Back, &[ESC], "choose nothing").hint("leave"),
+    row(
+        C::Inbox,
+        I::Open,
+        &[ENTER, Key::char('r')],
+        "answer the question (asks before it is sent); read one that is answered",
+    )
+    .hint("answer"),
     row(C::Card, I::Approve, &[Key::char('y')], "approve once").hint("approve once"),
     row(C::Card, I::Deny, &[Key::char('n')], "deny with a reason").hint("deny…"),
     row(C::Card, I::EditArguments, &[Key::char('e')], "edit the arguments; the difference is shown first").hint("edit"),
@@ -256,6 +264,9 @@ pub const TABLE: &[Row] = &[
     row(C::Editor, I::Submit, &[Key::ctrl('s'), Key::code(KeyCode::F(5))], "send the call, or look at the difference")
         .hint("send"),
     row(C::Editor, I::Back, &[ESC], "close without sending").hint("close"),
+    row(C::Answer, I::Submit, &[Key::ctrl('s'), Key::code(KeyCode::F(5))], "send the answer (asks first)")
+        .hint("send…"),
+    row(C::Answer, I::Back, &[ESC], "leave; what is written is kept").hint("leave"),
     row(C::Form, I::Submit, &[Key::ctrl('s'), Key::code(KeyCode::F(5))], "send what is filled in").hint("send"),
     row(C::Form, I::Decline, &[Key::ctrl('d')], "say no to the server").hint("decline"),
     row(C::Form, I::Dismiss, &[Key::ctrl('x')], "neither: tell the server that nobody chose").hint("cancel"),

@@ -6,6 +6,7 @@ pub mod connect;
 mod facts;
 mod feed;
 mod filter;
+pub mod inbox;
 pub mod log;
 pub mod pages;
 pub mod seats;
@@ -20,6 +21,7 @@ pub mod work;
 pub use approvals::ApprovalsPane;
 pub use calls::CallsPane;
 pub use connect::Connect;
+pub use inbox::InboxPane;
 pub use log::LogPane;
 pub use pages::PagesPane;
 pub use seats::SeatsPane;
@@ -54,13 +56,15 @@ pub enum View {
     Work,
     /// The company's pages.
     Pages,
+    /// What stands in the seats' inboxes.
+    Inbox,
     /// The scoped connector's audit. It has no number.
     Connector,
 }
 
 impl View {
     /// Those with a number, in the order of their numbers.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Servers,
         Self::Tools,
         Self::Approvals,
@@ -70,6 +74,7 @@ impl View {
         Self::Seats,
         Self::Work,
         Self::Pages,
+        Self::Inbox,
     ];
 
     /// The number that opens it, where it has one.
@@ -84,6 +89,7 @@ impl View {
             Self::Seats => 7,
             Self::Work => 8,
             Self::Pages => 9,
+            Self::Inbox => 0,
             Self::Connector => return None,
         })
     }
@@ -106,6 +112,7 @@ impl View {
             Self::Work => "Work",
             Self::Pages => "Pages",
             Self::Connector => "Connector",
+            Self::Inbox => "Inbox",
         }
     }
 }
@@ -141,6 +148,8 @@ pub enum PaneId {
     Page,
     /// The scoped connector's audit.
     Trail,
+    /// What stands in the seats' inboxes.
+    Inbox,
 }
 
 impl PaneId {
@@ -161,6 +170,7 @@ impl PaneId {
             Self::Pages => Context::Pages,
             Self::Page => Context::Page,
             Self::Trail => Context::Trail,
+            Self::Inbox => Context::Inbox,
         }
     }
 }

@@ -18,6 +18,7 @@ impl Ui {
                 Intent::Revoke => snapshot.grants.is_empty(),
                 Intent::CancelCall => !self.panes.may_give_up(snapshot),
                 Intent::NextMatch => !self.panes.searching(),
+                Intent::Open if context == Context::Inbox => !self.panes.may_answer(snapshot),
                 _ => false,
             };
             !(fixed
@@ -58,7 +59,7 @@ const fn changes(context: Context, intent: Intent) -> bool {
         | Intent::MoveItem
         | Intent::Remove
         | Intent::Restore => true,
-        Intent::Open => matches!(context, Context::Tools),
+        Intent::Open => matches!(context, Context::Tools | Context::Inbox),
         _ => false,
     }
 }

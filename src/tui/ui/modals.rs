@@ -9,6 +9,7 @@ use ratatui::layout::Rect;
 use crate::engine::snapshot::{FormView, Snapshot};
 use crate::ids::CallId;
 use crate::tui::Draw;
+use crate::tui::answer::Answers;
 use crate::tui::card::{Card, CardContext};
 use crate::tui::choose::Chooser;
 use crate::tui::compose;
@@ -45,6 +46,8 @@ pub struct Modals {
     pub sheet: Option<compose::Sheet>,
     /// A list to choose from.
     pub chooser: Option<Chooser>,
+    /// The answer to a question of the inbox, and what was written for others.
+    pub answers: Answers,
     /// Forms that were left waiting, with what had been filled in.
     pub drafts: Vec<Sheet>,
 }
@@ -62,6 +65,7 @@ impl Modals {
             && self.editor.is_none()
             && self.sheet.is_none()
             && self.chooser.is_none()
+            && self.answers.sheet().is_none()
     }
 
     /// The call of a card that only tells how it went on, where there is no other layer.
@@ -74,7 +78,8 @@ impl Modals {
             && self.form.is_none()
             && self.editor.is_none()
             && self.sheet.is_none()
-            && self.chooser.is_none();
+            && self.chooser.is_none()
+            && self.answers.sheet().is_none();
         self.card.as_ref().filter(|_| alone).and_then(Card::decided)
     }
 
@@ -133,7 +138,8 @@ impl Modals {
         if self.chooser.is_some() {
             return Some(Context::Choose);
         }
-        self.sheet.as_ref().map(|_| Context::Compose)
+        let sheet = self.sheet.as_ref().map(|_| Context::Compose);
+        sheet.or_else(|| self.answers.sheet().map(|_| Context::Answer))
     }
 
     /// Fits all layers into `screen` and tells them what is true.
@@ -144,6 +150,7 @@ impl Modals {
         if let Some(chooser) = &mut self.chooser {
             chooser.layout(screen);
         }
+        self.answers.layout(screen);
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -206,6 +213,8 @@ impl Modals {
             editor.paste(pasted);
         } else if let (Some(sheet), None) = (&mut self.sheet, &self.chooser) {
             sheet.paste(pasted);
+        } else {
+            self.answers.paste(pasted);
         }
     }
 
@@ -216,6 +225,9 @@ impl Modals {
         }
         if let Some(chooser) = &self.chooser {
             chooser.render(screen, buf, draw);
+        }
+        if let Some(sheet) = self.answers.sheet() {
+            sheet.render(screen, buf, draw);
         }
         if let Some(editor) = &self.editor {
             editor.render(screen, buf, draw, at);

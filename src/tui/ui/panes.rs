@@ -14,8 +14,8 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane, ToolsPane,
-    TrailPane, View, WorkPane,
+    ApprovalsPane, CallsPane, InboxPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane,
+    ToolsPane, TrailPane, View, WorkPane,
 };
 
 /// See the module.
@@ -36,6 +36,7 @@ pub struct Panes {
     work: WorkPane,
     pages: PagesPane,
     trail: TrailPane,
+    inbox: InboxPane,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,7 @@ impl Panes {
             work: WorkPane::new(zone.clone()),
             pages: PagesPane::new(zone.clone()),
             trail: TrailPane::new(zone.clone()),
+            inbox: InboxPane::new(zone.clone()),
         }
     }
 
@@ -89,6 +91,7 @@ impl Panes {
             (View::Pages, _) if self.pages.is_reading() => PaneId::Page,
             (View::Pages, _) => PaneId::Pages,
             (View::Connector, _) => PaneId::Trail,
+            (View::Inbox, _) => PaneId::Inbox,
         }
     }
 
@@ -105,6 +108,7 @@ impl Panes {
             View::Seats => self.seats.to_list(),
             View::Work => self.work.to_list(),
             View::Pages => self.pages.to_list(),
+            View::Inbox => self.inbox.to_list(),
         }
     }
 
@@ -117,6 +121,7 @@ impl Panes {
             PaneId::Seats => self.seats.way_back(),
             PaneId::Work => self.work.way_back(),
             PaneId::Pages | PaneId::Page => self.pages.way_back(),
+            PaneId::Inbox => self.inbox.way_back(),
             PaneId::Stderr if self.stderr.searching() => Some("end search"),
             PaneId::Stderr => Some("list"),
             PaneId::Log if self.log.searching() => Some("end search"),
@@ -140,6 +145,11 @@ impl Panes {
     /// Whether the selected call is one that the person can give up.
     pub fn may_give_up(&self, snapshot: &Snapshot) -> bool {
         self.view == View::Calls && self.calls.may_give_up(snapshot)
+    }
+
+    /// Whether the selected question can be answered.
+    pub fn may_answer(&self, snapshot: &Snapshot) -> bool {
+        self.inbox.may_answer(snapshot)
     }
 
     /// Whether a key of the view in front does something now.
@@ -170,10 +180,9 @@ impl Panes {
                 self.show(View::Calls);
                 self.calls.show_call(call);
             }
-            Target::Item(key) => {
-                self.show(View::Work);
-                self.work.show_item(key);
-            }
+            // Whoever has gone elsewhere meanwhile is not fetched back.
+            Target::Item(key) if self.view == View::Work => self.work.show_item(key),
+            Target::Item(_) => {}
             Target::Trail => self.show(View::Connector),
         }
     }
@@ -199,6 +208,7 @@ impl Panes {
             View::Work => self.work.layout(body),
             View::Pages => self.pages.layout(body),
             View::Connector => self.trail.layout(body),
+            View::Inbox => self.inbox.layout(body, snapshot),
         }
     }
 
@@ -215,6 +225,7 @@ impl Panes {
             PaneId::Work => self.work.apply(intent, snapshot),
             PaneId::Pages | PaneId::Page => self.pages.apply(intent, snapshot),
             PaneId::Trail => self.trail.apply(intent),
+            PaneId::Inbox => self.inbox.apply(intent, snapshot),
         }
     }
 
@@ -227,7 +238,7 @@ impl Panes {
             PaneId::Calls => self.calls.typing(),
             PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
-            PaneId::Seats => false,
+            PaneId::Seats | PaneId::Inbox => false,
             PaneId::Work => self.work.typing(),
             PaneId::Pages | PaneId::Page => self.pages.typing(),
             PaneId::Trail => self.trail.typing(),
@@ -246,7 +257,7 @@ impl Panes {
             PaneId::Work => self.work.text(key),
             PaneId::Pages | PaneId::Page => self.pages.text(key),
             PaneId::Trail => self.trail.text(key),
-            PaneId::Seats => {}
+            PaneId::Seats | PaneId::Inbox => {}
         }
         Vec::new()
     }
@@ -263,7 +274,7 @@ impl Panes {
             PaneId::Work => self.work.paste(pasted),
             PaneId::Pages | PaneId::Page => self.pages.paste(pasted),
             PaneId::Trail => self.trail.paste(pasted),
-            PaneId::Seats => {}
+            PaneId::Seats | PaneId::Inbox => {}
         }
     }
 
@@ -295,7 +306,9 @@ impl Panes {
             View::Pages => self.pages.wants(),
             View::Connector => vec![Ask::Trail],
             View::Seats => self.seats.wants(),
-            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log => Vec::new(),
+            View::Servers | View::Tools | View::Approvals | View::Calls | View::Sessions | View::Log | View::Inbox => {
+                Vec::new()
+            }
         }
     }
 
@@ -331,6 +344,7 @@ impl Panes {
             View::Work => self.work.render(buf, draw),
             View::Pages => self.pages.render(buf, draw),
             View::Connector => self.trail.render(buf, draw),
+            View::Inbox => self.inbox.render(buf, draw),
         }
     }
 
@@ -345,6 +359,7 @@ impl Panes {
             View::Sessions => !snapshot.sessions.is_empty(),
             View::Log => self.log.ages(),
             View::Connector => self.trail.ages(),
+            View::Inbox => InboxPane::ticks(snapshot),
             // Times of day only.
             View::Tools | View::Seats | View::Work | View::Pages => false,
         };
