@@ -52,7 +52,8 @@ fn human(seat: &Colleague) -> Refusal {
 
 fn agents(company: &Company, asker: &str) -> String {
     const MOST: usize = 20;
-    let all: Vec<&str> = company.agents().map(|seat| seat.as_str()).filter(|handle| *handle != asker).collect();
+    let all: Vec<&str> =
+        company.agents().map(crate::ids::SeatHandle::as_str).filter(|handle| *handle != asker).collect();
     let more = if all.len() > MOST { ", …" } else { "" };
     let some: Vec<&str> = all.into_iter().take(MOST).collect();
     if some.is_empty() { "there are no other agents".to_owned() } else { format!("{}{more}", some.join(", ")) }

@@ -8,6 +8,7 @@ use crossterm::event::KeyEvent;
 use super::{Bell, Ui};
 use crate::engine::command::Command;
 use crate::engine::snapshot::{LogLevel, Snapshot};
+use crate::ids::FormId;
 use crate::text;
 use crate::tool::ToolKey;
 use crate::tui::card::Card;
@@ -43,13 +44,7 @@ impl Ui {
                     out.push(Effect::DropInput);
                 }
             }
-            Effect::OpenForm(id) => {
-                if let Some(form) = snapshot.forms.iter().find(|form| form.id == id) {
-                    self.attention.leave_form(id);
-                    self.modals.open_form(form, moment);
-                    out.push(Effect::DropInput);
-                }
-            }
+            Effect::OpenForm(id) => out.extend(self.open_form_of(id, snapshot, moment)),
             Effect::OpenWorkers(seat) => self.modals.workers = Some(Workers::of(&seat, snapshot)),
             Effect::OrderWorker(seat) => match Workers::make(&seat, snapshot) {
                 Ok(workers) => self.modals.workers = Some(workers),
@@ -87,6 +82,13 @@ impl Ui {
                 out.push(effect);
             }
         }
+    }
+
+    fn open_form_of(&mut self, id: FormId, snapshot: &Snapshot, moment: Moment) -> Option<Effect> {
+        let form = snapshot.forms.iter().find(|form| form.id == id)?;
+        self.attention.leave_form(id);
+        self.modals.open_form(form, moment);
+        Some(Effect::DropInput)
     }
 
     fn edit_call(&mut self, key: &ToolKey, snapshot: &Snapshot) {
