@@ -105,6 +105,19 @@ impl ConnectionName {
         Self("crewlet (operators)".into())
     }
 
+    /// What carries the scoped connector's tools, where a person is asked about them.
+    pub fn connector() -> Self {
+        Self(Self::CONNECTOR.into())
+    }
+
+    /// See [`ConnectionName::connector`].
+    pub const CONNECTOR: &str = "crewlet (connector)";
+
+    /// Whether it carries the scoped connector's tools.
+    pub fn is_connector(&self) -> bool {
+        &*self.0 == Self::CONNECTOR
+    }
+
     /// What carries the program's own tools that seats alone are offered: they act for the seat that calls them.
     pub fn agents() -> Self {
         Self("crewlet (agents)".into())
@@ -121,6 +134,16 @@ impl SeatHandle {
     /// False where this stands for somebody who has no seat.
     pub fn is_seat(&self) -> bool {
         !self.0.contains([':', '/'])
+    }
+
+    /// What a token of the scoped connector stands under in the same way.
+    pub fn of_connector(id: &str) -> Self {
+        Self(format!("connector:{id}").into())
+    }
+
+    /// The id of the connector's token, where this stands for one.
+    pub fn connector(&self) -> Option<&str> {
+        self.0.strip_prefix("connector:")
     }
 
     /// The operator's id, where this stands for one.

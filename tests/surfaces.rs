@@ -17,6 +17,8 @@ mod bench;
 mod binary;
 #[path = "surfaces/calls.rs"]
 mod calls;
+#[path = "surfaces/consent.rs"]
+mod consent;
 #[path = "surfaces/crash.rs"]
 mod crash;
 #[path = "surfaces/discovery.rs"]

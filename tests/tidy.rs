@@ -179,18 +179,29 @@ fn nothing_is_left_behind() {
     assert_eq!(found, Vec::<String>::new());
 }
 
-#[test]
-fn the_readme_shows_the_keys_of_the_program() {
+/// What stands between two marks of the README is this table.
+fn shown_in_the_readme(mark: &str, table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let readme = fs::read_to_string(&path).expect("README.md");
-    let start = readme.find("<!-- keys").and_then(|at| Some(at + readme[at..].find('\n')? + 1)).expect("the mark");
-    let end = readme.find("<!-- /keys -->").expect("the end mark");
-    let table = format!("{}\n\n", crewlet_tui::tui::keymap::markdown().trim());
+    let start =
+        readme.find(&format!("<!-- {mark}")).and_then(|at| Some(at + readme[at..].find('\n')? + 1)).expect("the mark");
+    let end = readme.find(&format!("<!-- /{mark} -->")).expect("the end mark");
+    let table = format!("{}\n\n", table.trim());
     if std::env::var_os("UPDATE_README").is_some() {
         fs::write(&path, format!("{}\n{table}{}", &readme[..start], &readme[end..])).expect("README.md is written");
         return;
     }
     assert_eq!(readme[start..end].trim(), table.trim(), "UPDATE_README=1 cargo test --test tidy");
+}
+
+#[test]
+fn the_readme_shows_the_keys_of_the_program() {
+    shown_in_the_readme("keys", &crewlet_tui::tui::keymap::markdown());
+}
+
+#[test]
+fn the_readme_shows_the_tools_of_the_program() {
+    shown_in_the_readme("tools", &crewlet_tui::native::table::markdown());
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crewlet_tui::clock::Timestamp;
 use crewlet_tui::store::items::{Filter, Who};
+use crewlet_tui::store::lists::Sort;
 use crewlet_tui::store::{NewItem, Signed, Store, StoreError};
 use tokio::runtime::Runtime;
 
@@ -27,7 +28,7 @@ pub fn store(bench: &Bench) {
     row("store: items written in one job, k/s", ITEMS as f64 / began.elapsed().as_secs_f64() / 1_000.0, None, "k/s");
 
     let page = || Filter { limit: 51, ..Filter::default() };
-    let questions: [(&str, Filter); 6] = [
+    let questions: [(&str, Filter); 8] = [
         ("list newest", page()),
         (
             "list one status and assignee",
@@ -35,6 +36,8 @@ pub fn store(bench: &Bench) {
         ),
         ("list urgent of one project", Filter { projects: vec!["WEB".into()], priority: Some(4), ..page() }),
         ("list a label that nobody has", Filter { label: Some("nothing".into()), ..page() }),
+        ("list what changed last", Filter { sort: Sort::Updated, ..page() }),
+        ("list words in one project", Filter { text: Some("login".into()), projects: vec!["WEB".into()], ..page() }),
         ("list at offset 90,000", Filter { offset: 90_000, ..page() }),
         (
             "list open of one reporter",
@@ -96,7 +99,7 @@ fn item(number: u64) -> NewItem {
         assignee: Some(Who::new("agent", format!("seat{}", number % 7))),
         parent: None,
         labels: vec![pick(23).to_owned()],
-        due: None,
+        ..NewItem::default()
     }
 }
 

@@ -236,7 +236,11 @@ static APPROVALS: Section = Section {
             OneOf(DECISIONS),
             "For tools about which nobody said enough; `ask` unless told otherwise.",
         ),
-        Key::optional("connector", OneOf(DECISIONS), "For the scoped connector; `allow` unless told otherwise."),
+        Key::optional(
+            "connector",
+            OneOf(DECISIONS),
+            "For the scoped connector; `allow` unless told otherwise. `ask` leaves reads alone.",
+        ),
         Key::optional("wait_seconds", Seconds, "How long a question waits for a person; 300 unless told otherwise."),
         Key::optional(
             "hold_seconds",

@@ -31,6 +31,9 @@ pub trait FirstParty: Send + Sync + fmt::Debug {
     /// The tools, by the connection that they are reached over. They are asked for once.
     fn sources(&self) -> Vec<Source>;
 
+    /// The seat whose work a caller does, for the audit.
+    fn acts_for(&self, caller: &Caller) -> Option<Arc<str>>;
+
     /// The configuration has other seats from now on.
     fn follow(&self, _org: &Org) {}
 

@@ -7,7 +7,7 @@ use super::tool::Part;
 use crate::config::model::{Autopilot, Config, Discovery, Native as Halves, Operator, Permission, Scope};
 use crate::ids::SeatHandle;
 use crate::org::directory::Directory;
-use crate::org::{Org, SeatKind};
+use crate::org::{Org, Seat, SeatKind};
 
 /// The project that the connector's issues land in when nothing says another.
 pub const DEFAULT_PROJECT: &str = "WORK";
@@ -21,8 +21,8 @@ pub struct Company {
     pub halves: Halves,
     discovery: Discovery,
     turn_tools: bool,
-    /// Every seat with its kind.
-    seats: Vec<(SeatHandle, SeatKind)>,
+    /// Its seats and units.
+    pub org: Org,
     badges: Vec<Arc<Badge>>,
     /// Prompts that can be put into an inbox.
     pub autopilots: Vec<Autopilot>,
@@ -66,7 +66,7 @@ impl Company {
             halves: config.engine.native,
             discovery: config.engine.discovery,
             turn_tools: config.engine.turn_tools,
-            seats: seats(&config.org),
+            org: config.org.clone(),
             badges: config.operators.iter().map(|operator| Arc::new(Badge::of(operator))).collect(),
             autopilots: config.engine.autopilots.clone(),
             directory: Arc::new(Directory::of(&config.org)),
@@ -75,7 +75,7 @@ impl Company {
 
     /// The same company with other seats.
     fn with_seats(&self, org: &Org) -> Self {
-        Self { seats: seats(org), directory: Arc::new(Directory::of(org)), ..self.clone() }
+        Self { org: org.clone(), directory: Arc::new(Directory::of(org)), ..self.clone() }
     }
 
     /// Whether this part is open.
@@ -91,8 +91,7 @@ impl Company {
 
     /// What a seat is, where there is one of this handle: `agent` or `user`.
     pub fn kind_of(&self, handle: &str) -> Option<&'static str> {
-        let (_, kind) = self.seats.iter().find(|(seat, _)| seat.as_str() == handle)?;
-        Some(match kind {
+        Some(match self.seat(handle)?.kind {
             SeatKind::Agent => "agent",
             SeatKind::Human => "user",
         })
@@ -100,7 +99,12 @@ impl Company {
 
     /// The seats that agents drive.
     pub fn agents(&self) -> impl Iterator<Item = &SeatHandle> {
-        self.seats.iter().filter(|(_, kind)| *kind == SeatKind::Agent).map(|(seat, _)| seat)
+        self.org.agents().map(|seat| &seat.handle)
+    }
+
+    /// The seat of this handle.
+    pub fn seat(&self, handle: &str) -> Option<&Seat> {
+        self.org.seats.iter().find(|seat| seat.handle.as_str() == handle)
     }
 
     /// The operator of this id.
@@ -108,14 +112,15 @@ impl Company {
         self.badges.iter().find(|badge| &*badge.id == id)
     }
 
+    /// Whether any token is for the scoped connector.
+    pub fn has_connector(&self) -> bool {
+        self.badges.iter().any(|badge| !badge.scopes.is_empty())
+    }
+
     /// Whether the configuration names this project as part of a workspace.
     pub fn names_project(&self, key: &str) -> bool {
         key == DEFAULT_PROJECT || self.badges.iter().any(|badge| badge.projects.iter().any(|own| own == key))
     }
-}
-
-fn seats(org: &Org) -> Vec<(SeatHandle, SeatKind)> {
-    org.seats.iter().map(|seat| (seat.handle.clone(), seat.kind)).collect()
 }
 
 /// The company as it stands; clones stand together.

@@ -9,7 +9,7 @@
 //! | file | owns |
 //! |---|---|
 //! | `table`, `connector::table` | every tool as data, by family: name, hints, arguments, who may, handler |
-//! | `tool` | what that data means: listings, schemas, checks of arguments |
+//! | `tool`, `shape` | what that data means: listings, schemas, checks of arguments |
 //! | `request`, `company` | who asks for what, and what is known of the company |
 //! | `shared` | what lives only while the program runs, for the tools and the surfaces |
 //! | `work`, `pages`, `questions`, `turns`, `memory`, `discovery`, `delegate`, `connector::issues` | what the tools do |
@@ -26,12 +26,15 @@ mod pages;
 pub mod questions;
 pub mod reader;
 mod request;
+mod shape;
 mod shared;
 mod show;
 pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
+#[cfg(test)]
+mod tracker_tests;
 mod turns;
 mod words;
 mod work;
@@ -130,13 +133,30 @@ impl Native {
     }
 
     /// The scoped connector over the same rows, with its trail beside them.
-    pub fn connector(&self) -> Connector {
-        Connector::new(self.store.clone(), self.company.clone(), self.trail.clone()).telling(&self.shared.questions)
+    pub fn connector(&self) -> Arc<Connector> {
+        let new = || {
+            let connector = Connector::new(self.store.clone(), self.company.clone(), self.trail.clone());
+            Arc::new(connector.telling(&self.shared.questions))
+        };
+        self.shared.connector.get_or_init(new).clone()
     }
 
     /// Whether the configuration opens this part.
     pub fn is_open(&self, part: Part) -> bool {
         self.company().is_open(part)
+    }
+
+    /// A call of the connector's that the gate has let through.
+    async fn run_connector(&self, (name, arguments): (&str, &str), caller: &Caller) -> Box<RawValue> {
+        let id = caller.seat().and_then(|holder| holder.connector());
+        match (self.shared.connector.get(), id) {
+            (Some(connector), Some(id)) => connector.permitted(id, name, arguments).await.as_result(),
+            _ => {
+                let text =
+                    "these tools are for tokens of the connector; the tracker's own do the same for everybody else";
+                result(Err(Refusal::forbidden(text)))
+            }
+        }
     }
 
     /// One call, checked and run.
@@ -196,11 +216,21 @@ impl FirstParty for Native {
         let own: Vec<&str> = table::all().filter(|tool| for_seats(tool)).map(|tool| tool.name).collect();
         tracing::info!(count = own.len(), tools = own.join(" "), "builtin_tools_registered");
         let for_operators = |tool: &Tool| self.has_surfaces() && tool.audience != Audience::Seats && !for_all(tool);
-        vec![
-            source(ConnectionName::shared(&ServerName::ours()), for_all),
-            source(ConnectionName::operators(), for_operators),
-            source(ConnectionName::agents(), for_seats),
-        ]
+        let mut sources = vec![
+            source(ConnectionName::shared(&ServerName::ours()), table::all().filter(|tool| for_all(tool))),
+            source(ConnectionName::operators(), table::all().filter(|tool| for_operators(tool))),
+            source(ConnectionName::agents(), table::all().filter(|tool| for_seats(tool))),
+        ];
+        if self.has_surfaces() && self.company().has_connector() {
+            let scoped = connector::table::TOOLS.iter().map(|scoped| &scoped.tool);
+            // Names of their own: what servers call the same stays theirs.
+            sources.push(Source { prefix: "connector_".into(), ..source(ConnectionName::connector(), scoped) });
+        }
+        sources
+    }
+
+    fn acts_for(&self, caller: &Caller) -> Option<Arc<str>> {
+        Actor::of(caller, &self.company())?.seat.map(Arc::from)
     }
 
     fn follow(&self, org: &Org) {
@@ -214,7 +244,13 @@ impl FirstParty for Native {
     fn call(self: Arc<Self>, asked: Asked) -> Ran {
         let Asked { dispatch, caller, world, cancel } = asked;
         let from = From { caller, world, cancel };
-        Box::pin(async move { result(self.run((dispatch.raw_name(), dispatch.arguments()), from).await) })
+        Box::pin(async move {
+            let called = (dispatch.raw_name(), dispatch.arguments());
+            if dispatch.connection().is_connector() {
+                return self.run_connector(called, &from.caller).await;
+            }
+            result(self.run(called, from).await)
+        })
     }
 }
 
@@ -259,11 +295,11 @@ fn result(outcome: Outcome) -> Box<RawValue> {
     serde_json::value::to_raw_value(&result).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }
 
-/// The tools that `offers` chooses, as the engine places them.
-fn source(connection: ConnectionName, offers: impl Fn(&Tool) -> bool) -> Source {
+/// These tools as the engine places them.
+fn source<'t>(connection: ConnectionName, tools: impl Iterator<Item = &'t Tool>) -> Source {
     let mut listing = Listing::default();
     let mut delivers = HashMap::new();
-    for tool in table::all().filter(|tool| offers(tool)) {
+    for tool in tools {
         listing.push(&tool.listed());
         if let Some(surface) = tool.delivers {
             delivers.insert(Arc::from(tool.name), Arc::from(surface));

@@ -4,13 +4,17 @@ use serde_json::{Value, json};
 
 use super::request::{Class, Outcome, Refusal, Request};
 use super::show;
-use crate::store::pages::Page;
-use crate::store::{NewPage, ReadStore, WriteStore};
+use crate::store::pages::{Page, PageFilter};
+use crate::store::{NewPage, PageChanges, ReadStore, WriteStore};
 
 /// Where pages belong that say nothing.
 const CONTAINER: &str = "main";
 /// Comments shown with a page.
 const COMMENTS: i64 = 200;
+/// Pages below it shown with a page.
+const BELOW: i64 = 200;
+/// Versions shown with a page.
+const VERSIONS: usize = 200;
 
 fn find(store: &ReadStore<'_>, request: &Request, argument: &str) -> Result<Page, Refusal> {
     store.page(request.need(argument)?)?.ok_or_else(|| Refusal::not_found("page"))
@@ -22,13 +26,56 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
         None => None,
     };
     let limit = request.number("limit").unwrap_or(50);
-    let pages = store.pages(request.text("container"), parent, request.text("label"), limit)?;
-    Ok(json!({"pages": pages.iter().map(show::page_row).collect::<Vec<_>>()}))
+    let own = |name: &str| request.text(name).map(ToOwned::to_owned);
+    let mut pages = store.pages(&PageFilter {
+        container: own("container"),
+        parent,
+        label: own("label"),
+        title: own("title"),
+        before: request.number("cursor"),
+        limit: limit + 1,
+    })?;
+    let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = pages.len() > shown;
+    pages.truncate(shown);
+    let cursor = pages.last().filter(|_| more).map(|page| page.id);
+    Ok(json!({"pages": pages.iter().map(show::page_row).collect::<Vec<_>>(), "next_cursor": cursor}))
 }
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
-    let page = find(store, request, "page")?;
-    Ok(show::page(&page, &store.page_comments(page.id, COMMENTS)?))
+    let now = find(store, request, "page")?;
+    let page = match request.number("version").filter(|version| *version != now.version) {
+        Some(version) => store.page_at(&now, version)?.ok_or_else(|| {
+            let message = format!("the page has no version {version}; it is at {}", now.version);
+            Refusal { class: Class::NotFound, message }
+        })?,
+        None => now.clone(),
+    };
+    let mut shown = show::page(&page);
+    let parent = match now.parent {
+        Some(parent) => store.page_by_id(parent)?.map(|parent| parent.uuid),
+        None => None,
+    };
+    let mut add = |name: &str, value: Value| {
+        if let Some(shown) = shown.as_object_mut() {
+            shown.insert(name.to_owned(), value);
+        }
+    };
+    add("parent", json!(parent));
+    add("latest_version", now.version.into());
+    let include = request.texts("include").unwrap_or_else(|| vec!["comments".to_owned()]);
+    for part in include {
+        let rows: Vec<Value> = match part.as_str() {
+            "comments" => store.page_comments(now.id, COMMENTS)?.iter().map(show::page_comment).collect(),
+            "versions" => store.page_versions(now.id, VERSIONS)?.iter().map(show::page_version).collect(),
+            _ => {
+                let below = PageFilter { parent: Some(now.id), limit: BELOW, ..PageFilter::default() };
+                store.pages(&below)?.iter().map(show::page_row).collect()
+            }
+        };
+        add(&part, rows.into());
+    }
+    Ok(shown)
 }
 
 pub fn search(store: &ReadStore<'_>, request: &Request) -> Outcome {
@@ -64,8 +111,13 @@ pub fn save(store: &WriteStore<'_>, request: &Request) -> Outcome {
         let message = format!("the page is at version {}, not {base}; read it again", page.version);
         return Err(Refusal { class: Class::StaleVersion, message });
     }
-    let title = request.text("title").map(|title| title.trim().to_owned());
-    let saved = store.save_page(&page, title, request.text("body").map(ToOwned::to_owned), &request.signed())?;
+    let changes = PageChanges {
+        title: request.text("title").map(|title| title.trim().to_owned()),
+        body: request.text("body").map(ToOwned::to_owned),
+        labels: request.texts("labels"),
+        message: request.text("message").map(ToOwned::to_owned),
+    };
+    let saved = store.save_page(&page, changes, &request.signed())?;
     Ok(json!({"page": show::page_row(&saved.row), "position": saved.position, "version": saved.row.version}))
 }
 

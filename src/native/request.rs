@@ -65,6 +65,8 @@ pub enum Class {
     StaleVersion,
     /// It does not go together with what is there.
     Conflict,
+    /// What was to be made is there already.
+    Exists,
     /// The store or the setting does not allow it now.
     Unavailable,
     /// What it needs is not running.
@@ -84,6 +86,7 @@ impl Class {
             Self::Forbidden => "forbidden",
             Self::StaleVersion => "stale_version",
             Self::Conflict => "conflict",
+            Self::Exists => "exists",
             Self::Unavailable => "unavailable",
             Self::NotRunning => "not_running",
             Self::InboxFull => "inbox_full",
@@ -154,6 +157,11 @@ impl Actor {
         self.workspace.is_empty() || self.workspace.iter().any(|own| own == project)
     }
 
+    /// The person at the screen: nobody stands above them.
+    pub fn is_person(&self) -> bool {
+        self.who.kind == "console"
+    }
+
     /// Whether they may change things.
     ///
     /// # Errors
@@ -215,9 +223,23 @@ impl Request {
         Some(items.iter().filter_map(Value::as_str).map(ToOwned::to_owned).collect())
     }
 
-    /// The numbers of a list, where it is there.
-    pub fn numbers(&self, name: &str) -> Vec<i64> {
-        let items = self.arguments.get(name).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(Value::as_i64).collect()
+    /// The values of a list; none where it is not there.
+    pub fn values(&self, name: &str) -> impl Iterator<Item = &Value> {
+        self.arguments.get(name).and_then(Value::as_array).into_iter().flatten()
+    }
+
+    /// The members of an object; none where it is not there.
+    pub fn object(&self, name: &str) -> Map<String, Value> {
+        self.arguments.get(name).and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+
+    /// The seat whose queue, pins and inbox the one who asks works.
+    ///
+    /// # Errors
+    /// They work none.
+    pub fn own_seat(&self) -> Result<&str, Refusal> {
+        let none = "this call is made for no seat, so it has no queue, pins and inbox: a token works those of the `seat` \
+            that it has under `operators`";
+        self.actor.seat.as_deref().ok_or_else(|| Refusal::forbidden(none))
     }
 }

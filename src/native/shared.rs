@@ -1,8 +1,9 @@
 //! What first-party tools and surfaces share while the program runs. Nothing here is kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::active::Active;
+use super::connector::Connector;
 use super::questions::Questions;
 use crate::config::model::Config;
 use crate::engine::workers::Workers;
@@ -11,6 +12,8 @@ use crate::turns::Turns;
 /// See the module. Each part locks by itself.
 #[derive(Debug, Default)]
 pub struct Shared {
+    /// The scoped connector, once its surface is open.
+    pub connector: OnceLock<Arc<Connector>>,
     /// Which tools agents hold at the moment.
     pub active: Arc<Active>,
     /// Who waits for whose answer, and what stands in the inboxes.

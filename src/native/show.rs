@@ -3,19 +3,23 @@
 use serde_json::{Value, json};
 
 use super::words::{CONNECTOR_PRIORITIES, PRIORITIES, word};
+use crate::clock::Timestamp;
+use crate::store::heads::PageVersion;
+use crate::store::inbox::Message;
 use crate::store::items::{Comment, Item, Who};
 use crate::store::pages::{Page, PageComment};
-use crate::store::trail::{Change, Message};
+use crate::store::trail::Change;
 use crate::store::{ReadStore, StoreError};
 
-fn who(who: &Who) -> String {
+/// `seat:release`.
+pub fn who(who: &Who) -> String {
     format!("{}:{}", who.kind, who.id)
 }
 
-/// The key of an item's parent.
-pub fn parent_key(store: &ReadStore<'_>, item: &Item) -> Result<Option<String>, StoreError> {
-    match item.parent {
-        Some(parent) => Ok(store.item_by_id(parent)?.map(|parent| parent.key())),
+/// The key of the item of this number.
+fn key(store: &ReadStore<'_>, id: Option<i64>) -> Result<Option<String>, StoreError> {
+    match id {
+        Some(id) => Ok(store.item_by_id(id)?.map(|item| item.key())),
         None => Ok(None),
     }
 }
@@ -23,7 +27,7 @@ pub fn parent_key(store: &ReadStore<'_>, item: &Item) -> Result<Option<String>, 
 /// An item in a list.
 pub fn row(item: &Item) -> Value {
     json!({
-        "item": item.key(), "id": item.uuid, "title": item.title, "status": item.status,
+        "item": item.key(), "id": item.uuid, "title": item.title, "type": item.kind, "status": item.status,
         "priority": word(PRIORITIES, item.priority), "project": item.project,
         "assignee": item.assignee.as_ref().map(|who| &who.id), "labels": item.labels, "due": item.due,
         "version": item.version, "updated": item.updated.rfc3339_seconds(),
@@ -33,12 +37,14 @@ pub fn row(item: &Item) -> Value {
 /// An item, whole.
 pub fn item(store: &ReadStore<'_>, item: &Item) -> Result<Value, StoreError> {
     Ok(json!({
-        "item": item.key(), "id": item.uuid, "title": item.title, "body": item.body, "status": item.status,
+        "item": item.key(), "id": item.uuid, "title": item.title, "body": item.body, "type": item.kind,
+        "status": item.status,
         "priority": word(PRIORITIES, item.priority), "project": item.project,
         "assignee": item.assignee.as_ref().map(|who| &who.id), "reporter": who(&item.reporter),
-        "parent": parent_key(store, item)?, "labels": item.labels, "due": item.due, "version": item.version,
+        "parent": key(store, item.parent)?, "labels": item.labels, "due": item.due, "fields": item.fields,
+        "merged_into": key(store, item.merged)?, "version": item.version,
         "created": item.created.rfc3339_seconds(), "updated": item.updated.rfc3339_seconds(),
-        "removed": item.removed.map(crate::clock::Timestamp::rfc3339_seconds),
+        "removed": item.removed.map(Timestamp::rfc3339_seconds),
     }))
 }
 
@@ -54,16 +60,27 @@ pub fn comment(comment: &Comment) -> Value {
 pub fn change(change: &Change) -> Value {
     json!({
         "position": change.position, "at": change.at.rfc3339_seconds(), "actor": who(&change.actor),
-        "what": change.what, "detail": change.detail,
+        "what": change.what, "detail": change.detail, "fields": change.data.clone().map(named),
     })
 }
 
-/// A message.
-pub fn message(message: &Message) -> Value {
+/// Differences with priorities by their words.
+fn named(mut fields: Value) -> Value {
+    if let Some(priority) = fields.get_mut("priority").and_then(Value::as_object_mut) {
+        for value in priority.values_mut() {
+            *value = word(PRIORITIES, value.as_i64().unwrap_or(0)).into();
+        }
+    }
+    fields
+}
+
+/// A message, with the item that it is about.
+pub fn message(message: &Message, item: Option<&Item>) -> Value {
     json!({
-        "message": message.id, "kind": message.kind, "subject": message.subject, "body": message.body,
-        "sender": who(&message.sender), "created": message.created.rfc3339_seconds(),
-        "read": message.seen.map(crate::clock::Timestamp::rfc3339_seconds),
+        "record_id": message.id, "position": message.position, "kind": message.kind, "subject": message.subject,
+        "body": message.body, "item": item.map(Item::key), "sender": who(&message.sender),
+        "created": message.created.rfc3339_seconds(), "read": message.seen.map(Timestamp::rfc3339_seconds),
+        "snoozed": message.snoozed.map(Timestamp::rfc3339_seconds),
     })
 }
 
@@ -76,18 +93,27 @@ pub fn page_row(page: &Page) -> Value {
 }
 
 /// A page, whole.
-pub fn page(page: &Page, comments: &[PageComment]) -> Value {
-    let comment = |comment: &PageComment| {
-        json!({
-            "comment": comment.uuid, "body": comment.body, "author": who(&comment.author),
-            "created": comment.created.rfc3339_seconds(),
-        })
-    };
+pub fn page(page: &Page) -> Value {
     json!({
         "page": page.uuid, "title": page.title, "body": page.body, "container": page.container,
         "labels": page.labels, "author": who(&page.author), "message": page.message, "version": page.version,
         "created": page.created.rfc3339_seconds(), "updated": page.updated.rfc3339_seconds(),
-        "comments": comments.iter().map(comment).collect::<Vec<_>>(),
+    })
+}
+
+/// A comment on a page.
+pub fn page_comment(comment: &PageComment) -> Value {
+    json!({
+        "comment": comment.uuid, "body": comment.body, "author": who(&comment.author),
+        "created": comment.created.rfc3339_seconds(),
+    })
+}
+
+/// A version of a page.
+pub fn page_version(version: &PageVersion) -> Value {
+    json!({
+        "version": version.version, "title": version.title, "author": who(&version.author),
+        "message": version.message, "created": version.created.rfc3339_seconds(),
     })
 }
 

@@ -28,32 +28,32 @@ operators:
   - { id: member, token: '${T}', permission: member }
 ";
 
-struct Bench {
-    native: Arc<Native>,
+pub(super) struct Bench {
+    pub(super) native: Arc<Native>,
     _folder: tempfile::TempDir,
 }
 
-fn bench(more: &str) -> Bench {
+pub(super) fn bench(more: &str) -> Bench {
     let text = format!("{CONFIG}{more}");
     let config = crate::config::load(&text, &Source::File("config.yaml".into())).unwrap().config;
     let folder = tempfile::tempdir().unwrap();
     Bench { native: Native::open(&config, Store::new(folder.path())), _folder: folder }
 }
 
-fn operator(id: &str) -> Caller {
+pub(super) fn operator(id: &str) -> Caller {
     Caller::Operator { holder: SeatHandle::of_operator(id), session: "s".into(), client: "c".into() }
 }
 
-fn seat() -> Caller {
+pub(super) fn seat() -> Caller {
     Caller::Seat { seat: SeatHandle::new("release"), session: "s".into(), client: "c".into() }
 }
 
 impl Bench {
-    async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, Refusal> {
+    pub(super) async fn call(&self, caller: &Caller, tool: &str, arguments: Value) -> Result<Value, Refusal> {
         self.native.call_as(caller, tool, &arguments.to_string()).await
     }
 
-    async fn refused(&self, caller: &Caller, tool: &str, arguments: Value) -> Class {
+    pub(super) async fn refused(&self, caller: &Caller, tool: &str, arguments: Value) -> Class {
         self.call(caller, tool, arguments).await.expect_err("a refusal").class
     }
 }

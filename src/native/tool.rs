@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Native;
 use super::request::{Outcome, Refusal, Request};
+use super::shape;
 use crate::engine::first_party::World;
 use crate::engine::snapshot::Caller;
 use crate::store::{ReadStore, WriteStore};
@@ -114,7 +115,7 @@ pub struct Field {
 }
 
 /// What an argument may be. `null` counts as absent; where a change may clear a field, it says so.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A text that is not blank, of at most so many characters.
     Text(usize),
@@ -140,12 +141,26 @@ pub enum Kind {
     Count(i64, i64),
     /// Yes or no.
     Flag,
+    /// A moment, `2026-12-24T08:00:00Z`.
+    Moment,
+    /// Where a list goes on: what it said itself.
+    Cursor,
+    /// An object with these keys.
+    Object(&'static [Field]),
+    /// Objects with these keys.
+    Objects(&'static [Field]),
+    /// Objects with these keys; a whole number stands for one that has only the first of them.
+    Marks(&'static [Field]),
+    /// Texts and numbers by names that are not known here; `null` clears one.
+    Values,
 }
 
 /// Most items of a list.
-const MOST_ITEMS: usize = 64;
+pub(super) const MOST_ITEMS: usize = 64;
 /// Longest text of a list, in characters.
-const LONGEST_ITEM: usize = 64;
+pub(super) const LONGEST_ITEM: usize = 64;
+/// Most objects of a list.
+pub(super) const MOST_OBJECTS: usize = 200;
 
 impl Tool {
     /// As an MCP tool with all that its hints say, also no: for the catalogue.
@@ -185,10 +200,7 @@ impl Tool {
     }
 
     fn schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|field| (field.name.to_owned(), field.schema())).collect();
-        let required: Vec<&str> = self.fields.iter().filter(|field| field.required).map(|field| field.name).collect();
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+        schema(self.fields)
     }
 
     /// Puts arguments that came under another name of a field under its own. What is there under both stays, and is
@@ -210,24 +222,35 @@ impl Tool {
     /// # Errors
     /// The first thing that is wrong, with the argument's name.
     pub fn check(&self, arguments: &Map<String, Value>) -> Result<(), Refusal> {
-        let known: HashSet<&str> = self.fields.iter().map(|field| field.name).collect();
-        if let Some(unknown) = arguments.keys().find(|key| !known.contains(key.as_str())) {
-            let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
-            let unknown = crate::text::fit(&crate::text::visible(unknown), 40).into_owned();
-            let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
-            return Err(Refusal::invalid(format!("{} takes no \"{unknown}\"; it takes {takes}", self.name)));
-        }
-        for field in self.fields {
-            match arguments.get(field.name) {
-                None | Some(Value::Null) if field.required => {
-                    return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
-                }
-                None | Some(Value::Null) => {}
-                Some(value) => field.check(value)?,
-            }
-        }
-        Ok(())
+        check(self.fields, arguments, self.name)
     }
+}
+
+/// Checks an object against fields; `of` is whose they are.
+pub(super) fn check(fields: &[Field], object: &Map<String, Value>, of: &str) -> Result<(), Refusal> {
+    let known: HashSet<&str> = fields.iter().map(|field| field.name).collect();
+    if let Some(unknown) = object.keys().find(|key| !known.contains(key.as_str())) {
+        let names: Vec<&str> = fields.iter().map(|field| field.name).collect();
+        let unknown = crate::text::fit(&crate::text::visible(unknown), 40).into_owned();
+        let takes = if names.is_empty() { "no arguments".to_owned() } else { names.join(", ") };
+        return Err(Refusal::invalid(format!("{of} takes no \"{unknown}\"; it takes {takes}")));
+    }
+    for field in fields {
+        match object.get(field.name) {
+            None | Some(Value::Null) if field.required => {
+                return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
+            }
+            None | Some(Value::Null) => {}
+            Some(value) => field.check(value)?,
+        }
+    }
+    Ok(())
+}
+
+fn schema(fields: &[Field]) -> Value {
+    let properties: Map<String, Value> = fields.iter().map(|field| (field.name.to_owned(), field.schema())).collect();
+    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
 }
 
 impl Field {
@@ -265,6 +288,14 @@ impl Field {
             Kind::Numbers => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),
+            Kind::Moment => json!({"type": "string", "format": "date-time"}),
+            Kind::Cursor => json!({"type": ["integer", "string"]}),
+            Kind::Object(fields) => schema(fields),
+            Kind::Objects(fields) => json!({"type": "array", "maxItems": MOST_OBJECTS, "items": schema(fields)}),
+            Kind::Marks(fields) => {
+                json!({"type": "array", "maxItems": MOST_OBJECTS, "items": {"anyOf": [{"type": "integer"}, schema(fields)]}})
+            }
+            Kind::Values => json!({"type": "object", "additionalProperties": {"type": ["string", "number", "null"]}}),
         };
         if let Some(schema) = schema.as_object_mut() {
             schema.insert("description".to_owned(), self.about.into());
@@ -322,6 +353,7 @@ impl Field {
                 Value::Bool(_) => Ok(()),
                 _ => wrong("is neither true nor false".to_owned()),
             },
+            kind => shape::check(name, kind, value),
         }
     }
 }

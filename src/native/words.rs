@@ -6,6 +6,14 @@ use super::request::Refusal;
 pub const STATUSES: &[&str] = &["todo", "in_progress", "in_review", "done", "cancelled", "closed"];
 /// What is not open any more.
 pub const OVER: &[&str] = &["done", "cancelled", "closed"];
+/// How items are linked, as it is said of the one that is named first. The reversed ones are kept as their opposites.
+pub const LINKS: &[&str] = &["blocks", "blocked_by", "relates", "duplicates", "duplicated_by"];
+/// Orders of lists.
+pub const SORTS: &[&str] = &["created", "updated", "priority", "due"];
+/// What can be pinned beside views.
+pub const FAVORITES: &[&str] = &["item", "page", "project"];
+/// What an own field of items can hold.
+pub const FIELD_KINDS: &[&str] = &["text", "number", "day", "choice"];
 /// From none to most, by their number.
 pub const PRIORITIES: &[&str] = &["none", "low", "normal", "high", "urgent"];
 /// The same as the connector calls them.

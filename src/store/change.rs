@@ -1,9 +1,11 @@
-//! Changing work items, comments, projects and inboxes. Each change leaves its row in the trail and is in the text
-//! index at once, all in the job's transaction.
+//! Changing work items and projects. Each change leaves its row in the trail and is in the text index at once, all in
+//! the job's transaction.
 
 use rusqlite::params;
+use serde_json::{Map, Value};
 
-use super::items::{Comment, Item, Who};
+use super::encode::{fresh_uuid, object, words};
+use super::items::{Item, Project, Who};
 use super::{StoreError, WriteStore};
 use crate::clock::Timestamp;
 
@@ -17,7 +19,7 @@ pub struct Signed {
 }
 
 /// An item to be made.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct NewItem {
     /// A project that there is.
     pub project: String,
@@ -37,6 +39,10 @@ pub struct NewItem {
     pub labels: Vec<String>,
     /// See [`Item`].
     pub due: Option<String>,
+    /// See [`Item`]; `task` where it is empty.
+    pub kind: String,
+    /// See [`Item`].
+    pub fields: Map<String, Value>,
 }
 
 /// What is to be different about an item; `None` stays as it is.
@@ -58,6 +64,12 @@ pub struct ItemChanges {
     pub labels: Option<Vec<String>>,
     /// See [`Item`].
     pub due: Option<Option<String>>,
+    /// See [`Item`].
+    pub kind: Option<String>,
+    /// These fields, `null` for those that it is not to have any more. See [`Item`].
+    pub fields: Map<String, Value>,
+    /// See [`Item`].
+    pub merged: Option<Option<i64>>,
 }
 
 /// A row as it is now, and the position that the store is at with it.
@@ -79,10 +91,22 @@ impl WriteStore<'_> {
         Ok(new)
     }
 
+    /// Makes a project or changes it; the position, where something is different.
+    pub fn save_project(&self, project: &Project, by: &Signed) -> Result<Option<i64>, StoreError> {
+        let before = self.project(&project.key)?;
+        if before.as_ref() == Some(project) {
+            return Ok(None);
+        }
+        self.put_project(&project.key, &project.name, by.at)?;
+        let query = "UPDATE project SET about = ?2, lead = ?3 WHERE key = ?1";
+        self.run(query, params![project.key, project.about, project.lead])?;
+        let what = if before.is_some() { "project changed" } else { "project created" };
+        self.note_at(by, what, (Some(&project.key), None), (&project.key, None)).map(Some)
+    }
+
     /// Makes an item. Its project has to be there.
     pub fn create_item(&self, new: NewItem, by: &Signed) -> Result<Changed<Item>, StoreError> {
-        let query = "UPDATE project SET next = next + 1 WHERE key = ?1 RETURNING next - 1";
-        let number: i64 = self.read.connection.prepare_cached(query)?.query_row([&new.project], |row| row.get(0))?;
+        let number = self.next_number(&new.project)?;
         let mut item = Item {
             id: 0,
             uuid: fresh_uuid()?,
@@ -97,14 +121,17 @@ impl WriteStore<'_> {
             parent: new.parent,
             labels: new.labels,
             due: new.due,
+            kind: if new.kind.is_empty() { "task".to_owned() } else { new.kind },
+            fields: new.fields,
+            merged: None,
             version: 1,
             created: by.at,
             updated: by.at,
             removed: None,
         };
         let query = "INSERT INTO item (uuid, project, number, title, body, status, priority, assignee_kind, assignee, \
-            reporter_kind, reporter, parent, labels, due, version, created, updated) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 1, ?15, ?15)";
+            reporter_kind, reporter, parent, labels, due, version, created, updated, type, fields) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 1, ?15, ?15, ?16, ?17)";
         let assignee = item.assignee.as_ref();
         self.run(
             query,
@@ -121,9 +148,11 @@ impl WriteStore<'_> {
                 by.who.kind,
                 by.who.id,
                 item.parent,
-                json(&item.labels),
+                words(&item.labels),
                 item.due,
-                by.at.millis()
+                by.at.millis(),
+                item.kind,
+                object(&item.fields)
             ],
         )?;
         item.id = self.read.connection.last_insert_rowid();
@@ -137,14 +166,15 @@ impl WriteStore<'_> {
     pub fn update_item(&self, item: &Item, changes: ItemChanges, by: &Signed) -> Result<Changed<Item>, StoreError> {
         let mut now = item.clone();
         changes.apply(&mut now);
-        let fields = differences(item, &now);
-        if fields.is_empty() {
+        let differences = self.differences(item, &now)?;
+        if differences.is_empty() {
             return Ok(Changed { row: now, position: None });
         }
         now.version += 1;
         now.updated = by.at;
         let query = "UPDATE item SET title = ?2, body = ?3, status = ?4, priority = ?5, assignee_kind = ?6, assignee = ?7, \
-            parent = ?8, labels = ?9, due = ?10, version = ?11, updated = ?12 WHERE id = ?1";
+            parent = ?8, labels = ?9, due = ?10, version = ?11, updated = ?12, type = ?13, fields = ?14, merged = ?15 \
+            WHERE id = ?1";
         let assignee = now.assignee.as_ref();
         self.run(
             query,
@@ -157,10 +187,13 @@ impl WriteStore<'_> {
                 assignee.map(|who| &who.kind),
                 assignee.map(|who| &who.id),
                 now.parent,
-                json(&now.labels),
+                words(&now.labels),
                 now.due,
                 now.version,
-                by.at.millis()
+                by.at.millis(),
+                now.kind,
+                object(&now.fields),
+                now.merged
             ],
         )?;
         if now.labels != item.labels {
@@ -170,12 +203,24 @@ impl WriteStore<'_> {
             self.unindex(now.id)?;
             self.index(&now)?;
         }
-        let position = self.note(by, "updated", &now, &fields.join(" "))?;
+        let names: Vec<&str> = differences.keys().map(String::as_str).collect();
+        let position = self.note_of(by, "updated", &now, (&names.join(" "), Some(&differences)))?;
         Ok(Changed { row: now, position: Some(position) })
     }
 
     /// Puts an item into the trash, or takes it out again. Where it is there already, nothing is done.
     pub fn set_removed(&self, item: &Item, removed: bool, by: &Signed) -> Result<Changed<Item>, StoreError> {
+        self.set_removed_with(item, removed, None, by)
+    }
+
+    /// The same; what goes into the trash goes there with the tree of `root`.
+    pub(super) fn set_removed_with(
+        &self,
+        item: &Item,
+        removed: bool,
+        root: Option<i64>,
+        by: &Signed,
+    ) -> Result<Changed<Item>, StoreError> {
         let mut now = item.clone();
         if now.removed.is_some() == removed {
             return Ok(Changed { row: now, position: None });
@@ -183,8 +228,8 @@ impl WriteStore<'_> {
         now.removed = removed.then_some(by.at);
         now.version += 1;
         now.updated = by.at;
-        let query = "UPDATE item SET removed = ?2, version = ?3, updated = ?4 WHERE id = ?1";
-        self.run(query, params![now.id, now.removed.map(Timestamp::millis), now.version, by.at.millis()])?;
+        let query = "UPDATE item SET removed = ?2, version = ?3, updated = ?4, removed_with = ?5 WHERE id = ?1";
+        self.run(query, params![now.id, now.removed.map(Timestamp::millis), now.version, by.at.millis(), root])?;
         if removed {
             self.unindex(now.id)?;
         } else {
@@ -194,86 +239,13 @@ impl WriteStore<'_> {
         Ok(Changed { row: now, position: Some(position) })
     }
 
-    /// Writes a comment.
-    pub fn add_comment(
-        &self,
-        item: &Item,
-        body: &str,
-        reply_to: Option<i64>,
-        by: &Signed,
-    ) -> Result<Changed<Comment>, StoreError> {
-        let uuid = fresh_uuid()?;
-        let query = "INSERT INTO comment (uuid, item, body, author_kind, author, reply_to, created) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![uuid, item.id, body, by.who.kind, by.who.id, reply_to, by.at.millis()])?;
-        let id = self.read.connection.last_insert_rowid();
-        let position = self.note(by, "commented", item, &uuid)?;
-        let row = Comment {
-            id,
-            uuid,
-            item: item.id,
-            body: body.to_owned(),
-            author: by.who.clone(),
-            reply_to,
-            created: by.at,
-            removed: None,
-        };
-        Ok(Changed { row, position: Some(position) })
+    /// The next number of a project, which has to be there. No other item gets it.
+    pub(super) fn next_number(&self, project: &str) -> Result<i64, StoreError> {
+        let query = "UPDATE project SET next = next + 1 WHERE key = ?1 RETURNING next - 1";
+        Ok(self.read.connection.prepare_cached(query)?.query_row([project], |row| row.get(0))?)
     }
 
-    /// Removes a comment. Where it is removed already, nothing is done.
-    pub fn remove_comment(&self, comment: &Comment, item: &Item, by: &Signed) -> Result<Changed<Comment>, StoreError> {
-        let mut now = comment.clone();
-        if now.removed.is_some() {
-            return Ok(Changed { row: now, position: None });
-        }
-        now.removed = Some(by.at);
-        self.run("UPDATE comment SET removed = ?2 WHERE id = ?1", params![now.id, by.at.millis()])?;
-        let position = self.note(by, "comment removed", item, &now.uuid)?;
-        Ok(Changed { row: now, position: Some(position) })
-    }
-
-    /// Puts a message into a seat's inbox; its number.
-    pub fn send(&self, seat: &str, message: (&str, &str, &str), by: &Signed) -> Result<i64, StoreError> {
-        let (kind, subject, body) = message;
-        let query = "INSERT INTO inbox (seat, kind, subject, body, sender_kind, sender, created) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![seat, kind, subject, body, by.who.kind, by.who.id, by.at.millis()])?;
-        Ok(self.read.connection.last_insert_rowid())
-    }
-
-    /// Marks messages of a seat as read or unread; how many there were.
-    pub fn mark(&self, seat: &str, ids: &[i64], read: bool, at: Timestamp) -> Result<usize, StoreError> {
-        let seen = read.then(|| at.millis());
-        let mut marked = 0;
-        for id in ids {
-            // What was read earlier keeps its time.
-            let query = "UPDATE inbox SET seen = CASE WHEN ?3 IS NULL THEN NULL ELSE coalesce(seen, ?3) END \
-                WHERE id = ?1 AND seat = ?2";
-            marked += self.run(query, params![id, seat, seen])?;
-        }
-        Ok(marked)
-    }
-
-    fn note(&self, by: &Signed, what: &str, item: &Item, detail: &str) -> Result<i64, StoreError> {
-        self.note_at(by, what, (Some(&item.project), Some(item.id)), detail)
-    }
-
-    /// A row of the trail; its position.
-    pub(super) fn note_at(
-        &self,
-        by: &Signed,
-        what: &str,
-        place: (Option<&str>, Option<i64>),
-        detail: &str,
-    ) -> Result<i64, StoreError> {
-        let query = "INSERT INTO change (at, actor_kind, actor, what, project, item, detail) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![by.at.millis(), by.who.kind, by.who.id, what, place.0, place.1, detail])?;
-        Ok(self.read.connection.last_insert_rowid())
-    }
-
-    fn index(&self, item: &Item) -> Result<(), StoreError> {
+    pub(super) fn index(&self, item: &Item) -> Result<(), StoreError> {
         let query = "INSERT INTO item_text (rowid, title, body, project) VALUES (?1, ?2, ?3, ?4)";
         self.run(query, params![item.id, item.title, item.body, item.project]).map(|_| ())
     }
@@ -286,7 +258,7 @@ impl WriteStore<'_> {
         Ok(())
     }
 
-    fn unindex(&self, id: i64) -> Result<(), StoreError> {
+    pub(super) fn unindex(&self, id: i64) -> Result<(), StoreError> {
         self.run("DELETE FROM item_text WHERE rowid = ?1", [id]).map(|_| ())
     }
 
@@ -310,40 +282,14 @@ impl ItemChanges {
         set(&mut item.parent, self.parent);
         set(&mut item.labels, self.labels);
         set(&mut item.due, self.due);
+        set(&mut item.kind, self.kind);
+        set(&mut item.merged, self.merged);
+        for (name, value) in self.fields {
+            if value.is_null() {
+                item.fields.remove(&name);
+            } else {
+                item.fields.insert(name, value);
+            }
+        }
     }
-}
-
-fn differences(before: &Item, now: &Item) -> Vec<&'static str> {
-    let fields = [
-        ("title", before.title != now.title),
-        ("body", before.body != now.body),
-        ("status", before.status != now.status),
-        ("priority", before.priority != now.priority),
-        ("assignee", before.assignee != now.assignee),
-        ("parent", before.parent != now.parent),
-        ("labels", before.labels != now.labels),
-        ("due", before.due != now.due),
-    ];
-    fields.into_iter().filter(|(_, differs)| *differs).map(|(name, _)| name).collect()
-}
-
-pub(super) fn json(labels: &[String]) -> String {
-    // A list of texts can be written as JSON.
-    serde_json::to_string(labels).unwrap_or_else(|_| "[]".to_owned())
-}
-
-/// A random UUID of version 4.
-pub(super) fn fresh_uuid() -> Result<String, StoreError> {
-    let mut bytes = [0_u8; 16];
-    let failed = |_| StoreError::Unusable("the system's generator gives no random numbers".to_owned());
-    getrandom::fill(&mut bytes).map_err(failed)?;
-    Ok(uuid(u128::from_be_bytes(bytes)))
-}
-
-fn uuid(random: u128) -> String {
-    let version = (random & !(0xf_u128 << 76)) | (0x4_u128 << 76);
-    let marked = (version & !(0x3_u128 << 62)) | (0x2_u128 << 62);
-    let digits = format!("{marked:032x}");
-    let part = |range: std::ops::Range<usize>| digits.get(range).unwrap_or_default();
-    format!("{}-{}-{}-{}-{}", part(0..8), part(8..12), part(12..16), part(16..20), part(20..32))
 }

@@ -2,7 +2,8 @@
 
 use rusqlite::params;
 
-use super::change::{Changed, Signed, fresh_uuid, json};
+use super::change::{Changed, Signed};
+use super::encode::{fresh_uuid, words};
 use super::pages::Page;
 use super::{StoreError, WriteStore};
 
@@ -20,6 +21,19 @@ pub struct NewPage {
     /// See [`Page`].
     pub parent: Option<i64>,
     /// See [`Page`].
+    pub message: Option<String>,
+}
+
+/// What is to be different about a page; `None` stays as it is.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct PageChanges {
+    /// See [`Page`].
+    pub title: Option<String>,
+    /// See [`Page`].
+    pub body: Option<String>,
+    /// See [`Page`].
+    pub labels: Option<Vec<String>>,
+    /// What the author says about the version that this makes.
     pub message: Option<String>,
 }
 
@@ -49,7 +63,7 @@ impl WriteStore<'_> {
                 page.container,
                 page.title,
                 page.body,
-                json(&page.labels),
+                words(&page.labels),
                 page.parent,
                 by.who.kind,
                 by.who.id,
@@ -61,26 +75,25 @@ impl WriteStore<'_> {
         self.keep(page, "page created")
     }
 
-    /// Puts another title or text into a page; the version before is kept.
-    pub fn save_page(
-        &self,
-        page: &Page,
-        title: Option<String>,
-        body: Option<String>,
-        by: &Signed,
-    ) -> Result<Changed<Page>, StoreError> {
+    /// Changes a page; the version before is kept. Where nothing is different, nothing is done. What the author says
+    /// about the version is no difference by itself.
+    pub fn save_page(&self, page: &Page, changes: PageChanges, by: &Signed) -> Result<Changed<Page>, StoreError> {
         let mut now = page.clone();
-        now.title = title.unwrap_or(now.title);
-        now.body = body.unwrap_or(now.body);
+        now.title = changes.title.unwrap_or(now.title);
+        now.body = changes.body.unwrap_or(now.body);
+        now.labels = changes.labels.unwrap_or(now.labels);
         if now == *page {
             return Ok(Changed { row: now, position: None });
         }
+        now.message = changes.message;
         now.version += 1;
         now.updated = by.at;
         now.author = by.who.clone();
-        let query = "UPDATE page SET title = ?2, body = ?3, version = ?4, updated = ?5, author_kind = ?6, author = ?7 \
-            WHERE id = ?1";
-        self.run(query, params![now.id, now.title, now.body, now.version, by.at.millis(), by.who.kind, by.who.id])?;
+        let query = "UPDATE page SET title = ?2, body = ?3, version = ?4, updated = ?5, author_kind = ?6, author = ?7, \
+            labels = ?8, message = ?9 WHERE id = ?1";
+        let labels = words(&now.labels);
+        let (at, Signed { who, .. }) = (by.at.millis(), by);
+        self.run(query, params![now.id, now.title, now.body, now.version, at, who.kind, who.id, labels, now.message])?;
         self.run("DELETE FROM page_text WHERE rowid = ?1", [now.id])?;
         self.keep(now, "page updated")
     }
@@ -91,19 +104,25 @@ impl WriteStore<'_> {
         let query = "INSERT INTO page_comment (uuid, page, body, author_kind, author, created) \
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         self.run(query, params![uuid, page.id, body, by.who.kind, by.who.id, by.at.millis()])?;
-        let position = self.note_at(by, "page commented", (None, None), &page.uuid)?;
+        let position = self.note_at(by, "page commented", (None, None), (&page.uuid, None))?;
         Ok((uuid, position))
     }
 
     /// The version as it is now: kept, in the text index, in the trail.
     fn keep(&self, page: Page, what: &str) -> Result<Changed<Page>, StoreError> {
         let by = &Signed { who: page.author.clone(), at: page.updated };
-        let query = "INSERT INTO page_version (page, version, title, body, author_kind, author, created) \
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        self.run(query, params![page.id, page.version, page.title, page.body, by.who.kind, by.who.id, by.at.millis()])?;
+        let query = "INSERT INTO page_version (page, version, title, body, author_kind, author, created, labels, message) \
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+        let (at, labels) = (by.at.millis(), words(&page.labels));
+        let Page { id, version, title, body, message, .. } = &page;
+        self.run(query, params![id, version, title, body, by.who.kind, by.who.id, at, labels, message])?;
+        self.run("DELETE FROM page_label WHERE page = ?1", [page.id])?;
+        for label in &page.labels {
+            self.run("INSERT OR IGNORE INTO page_label (label, page) VALUES (?1, ?2)", params![label, page.id])?;
+        }
         let query = "INSERT INTO page_text (rowid, title, body) VALUES (?1, ?2, ?3)";
         self.run(query, params![page.id, page.title, page.body])?;
-        let position = self.note_at(by, what, (None, None), &page.uuid)?;
+        let position = self.note_at(by, what, (None, None), (&page.uuid, None))?;
         Ok(Changed { row: page, position: Some(position) })
     }
 }

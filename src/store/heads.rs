@@ -63,6 +63,8 @@ pub struct PageVersion {
     pub body: Option<String>,
     /// Who wrote it.
     pub author: Who,
+    /// What the author said about it.
+    pub message: Option<String>,
     /// When.
     pub created: Timestamp,
 }
@@ -187,7 +189,7 @@ impl ReadStore<'_> {
     /// The last versions of a page, newest first, without their texts.
     pub fn page_versions(&self, page: i64, most: usize) -> Result<Vec<PageVersion>, StoreError> {
         let query = format!(
-            "SELECT version, title, NULL, author_kind, author, created FROM page_version WHERE page = ?1 \
+            "SELECT version, title, NULL, author_kind, author, created, message FROM page_version WHERE page = ?1 \
              ORDER BY version DESC LIMIT {most}"
         );
         self.list(&query, [page], page_version)
@@ -195,7 +197,7 @@ impl ReadStore<'_> {
 
     /// One version of a page with its text.
     pub fn page_version(&self, page: i64, version: i64) -> Result<Option<PageVersion>, StoreError> {
-        let query = "SELECT version, title, body, author_kind, author, created FROM page_version \
+        let query = "SELECT version, title, body, author_kind, author, created, message FROM page_version \
             WHERE page = ?1 AND version = ?2";
         Ok(self.list(query, [page, version], page_version)?.pop())
     }
@@ -258,5 +260,6 @@ fn page_version(row: &Row<'_>) -> rusqlite::Result<PageVersion> {
         body: row.get(2)?,
         author: Who { kind: row.get(3)?, id: row.get(4)? },
         created: time(row.get(5)?),
+        message: row.get(6)?,
     })
 }

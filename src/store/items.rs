@@ -1,9 +1,10 @@
 //! Work items and their comments as rows, and every way of reading them. Nothing here changes anything.
 
-use rusqlite::types::Value;
-use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
+use rusqlite::{OptionalExtension as _, Row, params};
+use serde_json::{Map, Value as Json};
 
-use super::{ReadStore, StoreError, text};
+pub use super::lists::Filter;
+use super::{ReadStore, StoreError};
 use crate::clock::Timestamp;
 
 /// Somebody: a kind (`seat`, `operator`, `console`; for assignees `agent` or `user`) and a name.
@@ -51,6 +52,12 @@ pub struct Item {
     pub labels: Vec<String>,
     /// A day: `2026-12-24`.
     pub due: Option<String>,
+    /// What it is: a word of the catalogue's.
+    pub kind: String,
+    /// The catalogue's own fields: texts and numbers by name.
+    pub fields: Map<String, Json>,
+    /// The item that it was merged into.
+    pub merged: Option<i64>,
     /// Counts up with each change.
     pub version: i64,
     /// When it was made.
@@ -96,59 +103,45 @@ pub struct Project {
     pub key: String,
     /// For people.
     pub name: String,
-    /// Items in it that are not in the trash.
-    pub items: i64,
+    /// What it is for; may be empty.
+    pub about: String,
+    /// The handle of the seat that leads it.
+    pub lead: Option<String>,
 }
 
-/// Which items are wanted; what is `None` or empty does not matter.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Filter {
-    /// Any of these projects.
-    pub projects: Vec<String>,
-    /// Any of these words.
-    pub statuses: Vec<String>,
-    /// None of these words.
-    pub not_statuses: Vec<String>,
-    /// Exactly this priority.
-    pub priority: Option<i64>,
-    /// Assigned to this name.
-    pub assignee: Option<String>,
-    /// Made by this name.
-    pub reporter: Option<String>,
-    /// Directly below this item.
-    pub parent: Option<i64>,
-    /// With this label.
-    pub label: Option<String>,
-    /// In the trash, instead of not.
-    pub removed: bool,
-    /// Only items before this one.
-    pub before: Option<i64>,
-    /// Skip so many.
-    pub offset: i64,
-    /// At most so many.
-    pub limit: i64,
+/// How two items stand to each other, seen from one of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// `blocks`, `relates` or `duplicates`.
+    pub kind: String,
+    /// True when it is the other item that blocks or duplicates this one.
+    pub reversed: bool,
+    /// The other item.
+    pub other: i64,
 }
 
-const ITEM: &str = "SELECT id, uuid, project, number, title, body, status, priority, assignee_kind, assignee, \
-    reporter_kind, reporter, parent, labels, due, version, created, updated, removed FROM item";
+pub(super) const ITEM: &str = "SELECT id, uuid, project, number, title, body, status, priority, assignee_kind, \
+    assignee, reporter_kind, reporter, parent, labels, due, version, created, updated, removed, type, fields, merged \
+    FROM item";
 const COMMENT: &str = "SELECT id, uuid, item, body, author_kind, author, reply_to, created, removed FROM comment";
 
 impl ReadStore<'_> {
-    /// The item of this uuid or key, also in the trash.
+    /// The item of this uuid or key, also in the trash. What was moved is found by the keys that it had, too.
     pub fn item(&self, name: &str) -> Result<Option<Item>, StoreError> {
-        let found =
-            match name.rsplit_once('-').and_then(|(project, number)| Some((project, number.parse::<i64>().ok()?))) {
-                Some((project, number)) if !project.contains('-') => {
-                    let mut query =
-                        self.connection.prepare_cached(&format!("{ITEM} WHERE project = ?1 AND number = ?2"))?;
-                    query.query_row(params![project.to_ascii_uppercase(), number], item).optional()?
-                }
-                _ => {
-                    let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE uuid = ?1"))?;
-                    query.query_row([name], item).optional()?
-                }
-            };
-        Ok(found)
+        let parsed = name.rsplit_once('-').and_then(|(project, number)| Some((project, number.parse::<i64>().ok()?)));
+        let Some((project, number)) = parsed.filter(|(project, _)| !project.contains('-')) else {
+            let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE uuid = ?1"))?;
+            return Ok(query.query_row([name], item).optional()?);
+        };
+        let project = project.to_ascii_uppercase();
+        let mut query = self.connection.prepare_cached(&format!("{ITEM} WHERE project = ?1 AND number = ?2"))?;
+        if let Some(found) = query.query_row(params![project, number], item).optional()? {
+            return Ok(Some(found));
+        }
+        let earlier = "SELECT item FROM item_key WHERE project = ?1 AND number = ?2";
+        let mut query = self.connection.prepare_cached(earlier)?;
+        let moved: Option<i64> = query.query_row(params![project, number], |row| row.get(0)).optional()?;
+        moved.map_or(Ok(None), |id| self.item_by_id(id))
     }
 
     /// The item with this number over all projects.
@@ -157,59 +150,13 @@ impl ReadStore<'_> {
         Ok(query.query_row([id], item).optional()?)
     }
 
-    /// Items, newest first.
-    pub fn items(&self, filter: &Filter) -> Result<Vec<Item>, StoreError> {
-        // Which ones is found in the indexes alone, so that what is skipped is never read.
-        let removed = if filter.removed { "NOT NULL" } else { "NULL" };
-        let mut query = format!("{ITEM} WHERE id IN (SELECT id FROM item WHERE removed IS {removed}");
-        let mut values: Vec<Value> = Vec::new();
-        let mut list = |column: &str, not: &str, words: &[String]| {
-            if !words.is_empty() {
-                let more = ", ?".repeat(words.len() - 1);
-                query.extend([" AND ", column, not, " IN (?", &more, ")"]);
-                values.extend(words.iter().cloned().map(Value::Text));
-            }
-        };
-        list("project", "", &filter.projects);
-        list("status", "", &filter.statuses);
-        list("status", " NOT", &filter.not_statuses);
-        let text = |text: &Option<String>| text.clone().map(Value::Text);
-        let number = |number: Option<i64>| number.map(Value::Integer);
-        for (clause, value) in [
-            (" AND priority = ?", number(filter.priority)),
-            (" AND assignee = ?", text(&filter.assignee)),
-            (" AND reporter = ?", text(&filter.reporter)),
-            (" AND parent = ?", number(filter.parent)),
-            (" AND id IN (SELECT item FROM item_label WHERE label = ?)", text(&filter.label)),
-            (" AND id < ?", number(filter.before)),
-        ] {
-            if let Some(value) = value {
-                query.push_str(clause);
-                values.push(value);
-            }
-        }
-        query.push_str(" ORDER BY id DESC LIMIT ? OFFSET ?) ORDER BY id DESC");
-        values.extend([Value::Integer(filter.limit), Value::Integer(filter.offset)]);
-        let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(params_from_iter(values), item)?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Items whose title or body hold all of these words (the last one may be a beginning), newest first. Those in the
-    /// trash are not found.
-    pub fn search_items(&self, words: &str, projects: &[String], limit: i64) -> Result<Vec<Item>, StoreError> {
-        let Some(wanted) = text::query(words, "title body") else { return Ok(Vec::new()) };
-        let wanted = match text::any_of("project", projects) {
-            Some(places) => format!("{wanted} AND {places}"),
-            None => wanted,
-        };
-        // From the text index alone first: what it finds stands in its own order already.
-        let query = format!(
-            "{ITEM} WHERE id IN (SELECT rowid FROM item_text WHERE item_text MATCH ?1 ORDER BY rowid DESC LIMIT ?2) \
-             ORDER BY id DESC"
-        );
-        let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(params![wanted, limit], item)?;
+    /// The links of an item, in both directions.
+    pub fn links(&self, of: i64) -> Result<Vec<Link>, StoreError> {
+        let query = "SELECT kind, 0, other FROM item_link WHERE item = ?1 \
+            UNION ALL SELECT kind, 1, item FROM item_link WHERE other = ?1 ORDER BY 1, 2, 3";
+        let mut query = self.connection.prepare_cached(query)?;
+        let link = |row: &Row<'_>| Ok(Link { kind: row.get(0)?, reversed: row.get(1)?, other: row.get(2)? });
+        let rows = query.query_map([of], link)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -229,11 +176,22 @@ impl ReadStore<'_> {
 
     /// All projects, by key.
     pub fn projects(&self) -> Result<Vec<Project>, StoreError> {
-        let query = "SELECT key, name, (SELECT count(*) FROM item WHERE project = key AND removed IS NULL) \
-            FROM project ORDER BY key";
-        let mut query = self.connection.prepare_cached(query)?;
-        let project = |row: &Row<'_>| Ok(Project { key: row.get(0)?, name: row.get(1)?, items: row.get(2)? });
+        let mut query = self.connection.prepare_cached("SELECT key, name, about, lead FROM project ORDER BY key")?;
         let rows = query.query_map([], project)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The project of this key.
+    pub fn project(&self, key: &str) -> Result<Option<Project>, StoreError> {
+        let mut query = self.connection.prepare_cached("SELECT key, name, about, lead FROM project WHERE key = ?1")?;
+        Ok(query.query_row([key], project).optional()?)
+    }
+
+    /// How many items of a project are at each status; those in the trash do not count.
+    pub fn states(&self, project: &str) -> Result<Vec<(String, i64)>, StoreError> {
+        let query = "SELECT status, count(*) FROM item WHERE project = ?1 AND removed IS NULL GROUP BY status";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map([project], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -244,7 +202,11 @@ impl ReadStore<'_> {
     }
 }
 
-fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
+fn project(row: &Row<'_>) -> rusqlite::Result<Project> {
+    Ok(Project { key: row.get(0)?, name: row.get(1)?, about: row.get(2)?, lead: row.get(3)? })
+}
+
+pub(super) fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
     let assignee: (Option<String>, Option<String>) = (row.get(8)?, row.get(9)?);
     Ok(Item {
         id: row.get(0)?,
@@ -264,6 +226,10 @@ fn item(row: &Row<'_>) -> rusqlite::Result<Item> {
         created: time(row.get(16)?),
         updated: time(row.get(17)?),
         removed: row.get::<_, Option<i64>>(18)?.map(time),
+        kind: row.get(19)?,
+        // Kept as a JSON object that we wrote.
+        fields: serde_json::from_str(&row.get::<_, String>(20)?).unwrap_or_default(),
+        merged: row.get(21)?,
     })
 }
 

@@ -20,27 +20,41 @@
 //! | `error` | what can go wrong with the file, in words |
 //! | `schema` | the tables, version by version |
 //! | `writer`, `readers` | the threads and their connections |
-//! | `items`, `pages`, `questions`, `trail` | rows, and reading them |
+//! | `items`, `lists`, `pages`, `questions`, `trail` | rows, and reading them |
 //! | `heads` | rows without their texts, for lists of a screen |
-//! | `change`, `change_pages`, `change_questions` | changing them |
+//! | `change`, `change_tree`, `change_comments`, `change_pages`, `change_questions`, `change_trail` | changing them |
+//! | `inbox`, `plans` | the seats' inboxes; what people make of items: orders, pins, views, the catalogue |
 //! | `memory` | what seats remember |
+//! | `encode` | how values are written into columns |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `outside` | what other programs change, told |
 //! | `backup` | a copy while others go on |
 
 pub mod backup;
 mod change;
+mod change_comments;
 mod change_pages;
 mod change_questions;
+mod change_trail;
+mod change_tree;
+mod encode;
 mod error;
 pub mod heads;
+pub mod inbox;
 pub mod items;
+pub mod lists;
 pub mod memory;
+#[cfg(test)]
+mod model_tests;
 mod outside;
 pub mod pages;
+pub mod plans;
 pub mod questions;
 mod readers;
 mod schema;
+#[cfg(test)]
+mod schema_tests;
+mod schema_tracker;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -55,7 +69,7 @@ use rusqlite::Connection;
 use tokio::sync::{OnceCell, watch};
 
 pub use change::{Changed, ItemChanges, NewItem, Signed};
-pub use change_pages::NewPage;
+pub use change_pages::{NewPage, PageChanges};
 pub use error::StoreError;
 use readers::Readers;
 use writer::Writer;

@@ -1,6 +1,7 @@
 //! Pages as rows, and every way of reading them. Nothing here changes anything.
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension as _, Row, params, params_from_iter};
 
 use super::items::{Who, labels, time};
 use super::{ReadStore, StoreError, text};
@@ -35,6 +36,23 @@ pub struct Page {
     pub updated: Timestamp,
 }
 
+/// Which pages are wanted; what is `None` does not matter.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PageFilter {
+    /// In this container.
+    pub container: Option<String>,
+    /// Directly below this page.
+    pub parent: Option<i64>,
+    /// With this label.
+    pub label: Option<String>,
+    /// Whose title holds all of these words.
+    pub title: Option<String>,
+    /// Only pages before this one.
+    pub before: Option<i64>,
+    /// At most so many.
+    pub limit: i64,
+}
+
 /// A comment on a page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageComment {
@@ -58,21 +76,56 @@ impl ReadStore<'_> {
         Ok(query.query_row([uuid], page).optional()?)
     }
 
-    /// Pages, newest first; in one container, below one page, with one label, where they are given.
-    pub fn pages(
-        &self,
-        container: Option<&str>,
-        parent: Option<i64>,
-        label: Option<&str>,
-        limit: i64,
-    ) -> Result<Vec<Page>, StoreError> {
-        let query = format!(
-            "{PAGE} WHERE (?1 IS NULL OR container = ?1) AND (?2 IS NULL OR parent = ?2) \
-             AND (?3 IS NULL OR EXISTS (SELECT 1 FROM json_each(labels) WHERE value = ?3)) ORDER BY id DESC LIMIT ?4"
-        );
+    /// Pages, newest first.
+    pub fn pages(&self, filter: &PageFilter) -> Result<Vec<Page>, StoreError> {
+        let mut query = format!("{PAGE} WHERE true");
+        let mut values: Vec<Value> = Vec::new();
+        let text = |text: &Option<String>| text.clone().map(Value::Text);
+        let titled =
+            filter.title.as_deref().map(|words| text::query(words, "title").unwrap_or_else(|| "\"\"".to_owned()));
+        for (clause, value) in [
+            (" AND container = ?", text(&filter.container)),
+            (" AND parent = ?", filter.parent.map(Value::Integer)),
+            (" AND id IN (SELECT page FROM page_label WHERE label = ?)", text(&filter.label)),
+            (" AND id IN (SELECT rowid FROM page_text WHERE page_text MATCH ?)", titled.map(Value::Text)),
+            (" AND id < ?", filter.before.map(Value::Integer)),
+        ] {
+            if let Some(value) = value {
+                query.push_str(clause);
+                values.push(value);
+            }
+        }
+        query.push_str(" ORDER BY id DESC LIMIT ?");
+        values.push(Value::Integer(filter.limit));
         let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(params![container, parent, label, limit], page)?;
+        let rows = query.query_map(params_from_iter(values), page)?;
         Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The page with this number.
+    pub fn page_by_id(&self, id: i64) -> Result<Option<Page>, StoreError> {
+        let mut query = self.connection.prepare_cached(&format!("{PAGE} WHERE id = ?1"))?;
+        Ok(query.query_row([id], page).optional()?)
+    }
+
+    /// A page as it was at one of its versions.
+    pub fn page_at(&self, now: &Page, version: i64) -> Result<Option<Page>, StoreError> {
+        let query = "SELECT title, body, labels, author_kind, author, message, created FROM page_version \
+            WHERE page = ?1 AND version = ?2";
+        let mut query = self.connection.prepare_cached(query)?;
+        let then = |row: &Row<'_>| {
+            Ok(Page {
+                title: row.get(0)?,
+                body: row.get(1)?,
+                labels: labels(&row.get::<_, String>(2)?),
+                author: Who { kind: row.get(3)?, id: row.get(4)? },
+                message: row.get(5)?,
+                updated: time(row.get(6)?),
+                version,
+                ..now.clone()
+            })
+        };
+        Ok(query.query_row(params![now.id, version], then).optional()?)
     }
 
     /// Pages whose title or body hold all of these words, newest first.

@@ -3,16 +3,17 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
+use super::schema_tracker::TRACKER;
 
 /// Marks the file as ours: `Crew`.
-const OURS: i64 = 0x4372_6577;
+pub(super) const OURS: i64 = 0x4372_6577;
 
 /// From nothing to the present, one step each.
-const VERSIONS: &[&str] = &[FIRST, super::memory::TABLES, super::questions::TABLES];
+const VERSIONS: &[&str] = &[FIRST, TRACKER, super::memory::TABLES, super::questions::TABLES];
 
 /// Times are milliseconds since the Unix epoch. People and seats are a kind and a name. `removed` is when something
 /// was put into the trash. Keys of items are `project-number`; `uuid` is what the connector calls them.
-const FIRST: &str = "
+pub(super) const FIRST: &str = "
 CREATE TABLE project (
     key TEXT PRIMARY KEY NOT NULL, name TEXT NOT NULL, next INTEGER NOT NULL DEFAULT 1, created INTEGER NOT NULL
 ) WITHOUT ROWID;

@@ -1,40 +1,27 @@
-//! The store against a model, and against everything that can be wrong with its file.
+//! The store against everything that can be wrong with its file.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::sync::Arc;
-
-use proptest::prelude::*;
 
 use super::items::{Filter, Item, Who};
-use super::{Changed, FILE, ItemChanges, NewItem, Signed, Store, StoreError, WriteStore, backup};
+use super::{Changed, FILE, NewItem, Signed, Store, StoreError, WriteStore, backup};
 use crate::clock::Timestamp;
 
-const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub(super) const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-fn somebody() -> Signed {
+pub(super) fn somebody() -> Signed {
     Signed { who: Who::new("seat", "release"), at: AT }
 }
 
-fn new(title: &str) -> NewItem {
-    NewItem {
-        project: "WEB".into(),
-        title: title.into(),
-        body: String::new(),
-        status: "todo".into(),
-        priority: 0,
-        assignee: None,
-        parent: None,
-        labels: Vec::new(),
-        due: None,
-    }
+pub(super) fn new(title: &str) -> NewItem {
+    NewItem { project: "WEB".into(), title: title.into(), status: "todo".into(), ..NewItem::default() }
 }
 
-fn all(limit: i64) -> Filter {
+pub(super) fn all(limit: i64) -> Filter {
     Filter { limit, ..Filter::default() }
 }
 
-async fn fresh(folder: &Path) -> Store {
+pub(super) async fn fresh(folder: &Path) -> Store {
     let store = Store::new(folder);
     store.write(|s| s.put_project("WEB", "Web", AT)).await.unwrap();
     store
@@ -223,165 +210,4 @@ async fn hostile_words_find_what_they_say_and_nothing_breaks() {
     }
     let other = store.read(|s| s.search_items("cafe", &["APP".to_owned()], 10)).await.unwrap();
     assert_eq!(other, [], "another project's");
-}
-
-/// One step of the property test.
-#[derive(Clone, Debug)]
-enum Step {
-    Create(u8, u8),
-    Title(u8, u8),
-    Assign(u8, Option<bool>),
-    Remove(u8, bool),
-    Comment(u8),
-    Uncomment(u8),
-    Reopen,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        4 => (0..3_u8, 0..6_u8).prop_map(|(status, word)| Step::Create(status, word)),
-        3 => (any::<u8>(), 0..6_u8).prop_map(|(item, word)| Step::Title(item, word)),
-        2 => (any::<u8>(), any::<Option<bool>>()).prop_map(|(item, who)| Step::Assign(item, who)),
-        3 => (any::<u8>(), any::<bool>()).prop_map(|(item, removed)| Step::Remove(item, removed)),
-        2 => any::<u8>().prop_map(Step::Comment),
-        1 => any::<u8>().prop_map(Step::Uncomment),
-        1 => Just(Step::Reopen),
-    ];
-    proptest::collection::vec(step, 1..40)
-}
-
-const WORDS: [&str; 6] = ["apple", "banana", "cherry", "damson", "elder", "fig"];
-const STATES: [&str; 3] = ["todo", "done", "closed"];
-
-/// What the store should hold.
-#[derive(Default)]
-struct Model {
-    items: Vec<Item>,
-    comments: Vec<super::items::Comment>,
-    changes: i64,
-}
-
-impl Model {
-    fn pick(&self, index: u8) -> Option<usize> {
-        (!self.items.is_empty()).then(|| usize::from(index) % self.items.len())
-    }
-
-    async fn take(&mut self, step: &Step, store: &Store) {
-        match *step {
-            Step::Create(status, word) => {
-                let new = NewItem { status: STATES[usize::from(status)].into(), ..new(WORDS[usize::from(word)]) };
-                let made = store.write(move |s| s.create_item(new, &somebody())).await.unwrap();
-                assert_eq!(usize::try_from(made.row.number), Ok(self.items.len() + 1));
-                self.items.push(made.row);
-                self.changes += 1;
-            }
-            Step::Title(index, word) => {
-                let title = WORDS[usize::from(word)].to_owned();
-                self.change(index, store, ItemChanges { title: Some(title), ..ItemChanges::default() }).await;
-            }
-            Step::Assign(index, who) => {
-                let who = who.map(|agent| Who::new(if agent { "agent" } else { "user" }, "ada"));
-                self.change(index, store, ItemChanges { assignee: Some(who), ..ItemChanges::default() }).await;
-            }
-            Step::Remove(index, removed) => {
-                let Some(at) = self.pick(index) else { return };
-                let item = self.items[at].clone();
-                let changes = item.removed.is_some() != removed;
-                let now = store.write(move |s| s.set_removed(&item, removed, &somebody())).await.unwrap();
-                assert_eq!(now.position.is_some(), changes);
-                self.changes += i64::from(changes);
-                self.items[at] = now.row;
-            }
-            Step::Comment(index) => {
-                let Some(at) = self.pick(index) else { return };
-                let item = self.items[at].clone();
-                let made = store.write(move |s| s.add_comment(&item, "said", None, &somebody())).await.unwrap();
-                self.comments.push(made.row);
-                self.changes += 1;
-            }
-            Step::Uncomment(index) => {
-                if self.comments.is_empty() {
-                    return;
-                }
-                let at = usize::from(index) % self.comments.len();
-                let comment = self.comments[at].clone();
-                let item = self.items.iter().find(|item| item.id == comment.item).unwrap().clone();
-                let changes = comment.removed.is_none();
-                let now = store.write(move |s| s.remove_comment(&comment, &item, &somebody())).await.unwrap();
-                self.changes += i64::from(changes);
-                self.comments[at] = now.row;
-            }
-            Step::Reopen => {}
-        }
-    }
-
-    async fn change(&mut self, index: u8, store: &Store, changes: ItemChanges) {
-        let Some(at) = self.pick(index) else { return };
-        let before = self.items[at].clone();
-        let mut expected = before.clone();
-        if let Some(title) = &changes.title {
-            expected.title.clone_from(title);
-        }
-        if let Some(assignee) = &changes.assignee {
-            expected.assignee.clone_from(assignee);
-        }
-        let differs = expected != before;
-        expected.version += i64::from(differs);
-        let item = before.clone();
-        let now = store.write(move |s| s.update_item(&item, changes, &somebody())).await.unwrap();
-        assert_eq!((&now.row, now.position.is_some()), (&expected, differs));
-        self.changes += i64::from(differs);
-        self.items[at] = now.row;
-    }
-
-    async fn compare(&self, store: &Store) {
-        let newest_first = |which: &dyn Fn(&Item) -> bool| -> Vec<Item> {
-            self.items.iter().rev().filter(|item| which(item)).cloned().collect()
-        };
-        let list = async |filter: Filter| store.read(move |s| s.items(&filter)).await.unwrap();
-        assert_eq!(list(all(1000)).await, newest_first(&|item| item.removed.is_none()));
-        let trash = Filter { removed: true, ..all(1000) };
-        assert_eq!(list(trash).await, newest_first(&|item| item.removed.is_some()));
-        let open = Filter { not_statuses: vec!["done".into(), "closed".into()], ..all(2) };
-        let mut expected = newest_first(&|item| item.removed.is_none() && item.status == "todo");
-        expected.truncate(2);
-        assert_eq!(list(open).await, expected);
-        let mine = Filter { assignee: Some("ada".into()), ..all(1000) };
-        assert_eq!(list(mine).await, newest_first(&|item| item.removed.is_none() && item.assignee.is_some()));
-        for word in WORDS {
-            let found = store.read(move |s| s.search_items(word, &["WEB".to_owned()], 1000)).await.unwrap();
-            assert_eq!(found, newest_first(&|item| item.removed.is_none() && item.title == word), "{word}");
-        }
-        for item in self.items.iter().cloned() {
-            let of: Vec<_> =
-                self.comments.iter().filter(|c| c.item == item.id && c.removed.is_none()).cloned().collect();
-            assert_eq!(store.read(move |s| s.comments(item.id, 0, 1000)).await.unwrap(), of);
-        }
-        let changes = store.read(|s| s.days(Timestamp::from_millis(0), &[])).await.unwrap();
-        let counted: i64 = changes.iter().flat_map(|day| &day.counts).map(|(_, count)| count).sum();
-        assert_eq!(counted, self.changes, "each change leaves one row");
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-
-    #[test]
-    fn the_store_holds_what_a_model_holds(steps in steps()) {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(async {
-            let folder = Arc::new(tempfile::tempdir().unwrap());
-            let mut store = fresh(folder.path()).await;
-            let mut model = Model::default();
-            for step in &steps {
-                model.take(step, &store).await;
-                if matches!(step, Step::Reopen) {
-                    store = Store::new(folder.path());
-                }
-            }
-            model.compare(&store).await;
-            drop(store);
-            backup::verify(&folder.path().join(FILE)).unwrap();
-        });
-    }
 }

@@ -1,6 +1,8 @@
-//! What happened in the store: one row for each change, numbered over everything; and the seats' inboxes. Reading only.
+//! What happened in the store: one row for each change, numbered over everything. Reading only.
 
+use rusqlite::types::Value as Column;
 use rusqlite::{Row, params, params_from_iter};
+use serde_json::Value;
 
 use super::items::{Who, time};
 use super::{ReadStore, StoreError};
@@ -19,6 +21,8 @@ pub struct Change {
     pub what: String,
     /// Names of the fields that changed, or another short word.
     pub detail: String,
+    /// What they were and are: `{"status": {"from": "todo", "to": "done"}}`.
+    pub data: Option<Value>,
 }
 
 /// What happened on one day.
@@ -30,30 +34,16 @@ pub struct Day {
     pub counts: Vec<(String, i64)>,
 }
 
-/// A message to a seat.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Message {
-    /// Counts up over all inboxes.
-    pub id: i64,
-    /// What it is: `autopilot`.
-    pub kind: String,
-    /// One line.
-    pub subject: String,
-    /// Text.
-    pub body: String,
-    /// From whom.
-    pub sender: Who,
-    /// When it came.
-    pub created: Timestamp,
-    /// When it was marked as read.
-    pub seen: Option<Timestamp>,
-}
-
 impl ReadStore<'_> {
     /// The changes of one item, newest first.
     pub fn history(&self, item: i64, limit: i64) -> Result<Vec<Change>, StoreError> {
-        let query = "SELECT position, at, actor_kind, actor, what, detail FROM change WHERE item = ?1 \
-            ORDER BY position DESC LIMIT ?2";
+        self.history_before(item, i64::MAX, limit)
+    }
+
+    /// The same before a position.
+    pub fn history_before(&self, item: i64, before: i64, limit: i64) -> Result<Vec<Change>, StoreError> {
+        let query = "SELECT position, at, actor_kind, actor, what, detail, data FROM change \
+            WHERE item = ?1 AND position < ?2 ORDER BY position DESC LIMIT ?3";
         let mut query = self.connection.prepare_cached(query)?;
         let change = |row: &Row<'_>| {
             Ok(Change {
@@ -62,9 +52,11 @@ impl ReadStore<'_> {
                 actor: Who { kind: row.get(2)?, id: row.get(3)? },
                 what: row.get(4)?,
                 detail: row.get(5)?,
+                // Kept as a JSON object that we wrote.
+                data: row.get::<_, Option<String>>(6)?.and_then(|data| serde_json::from_str(&data).ok()),
             })
         };
-        let rows = query.query_map(params![item, limit], change)?;
+        let rows = query.query_map(params![item, before, limit], change)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -80,8 +72,7 @@ impl ReadStore<'_> {
              WHERE at >= ?{only} GROUP BY day, what ORDER BY day, what"
         );
         let mut query = self.connection.prepare_cached(&query)?;
-        let values = std::iter::once(rusqlite::types::Value::Integer(since.millis()))
-            .chain(projects.iter().cloned().map(rusqlite::types::Value::Text));
+        let values = std::iter::once(Column::Integer(since.millis())).chain(projects.iter().cloned().map(Column::Text));
         let mut rows = query.query(params_from_iter(values))?;
         let mut days: Vec<Day> = Vec::new();
         while let Some(row) = rows.next()? {
@@ -92,25 +83,5 @@ impl ReadStore<'_> {
             }
         }
         Ok(days)
-    }
-
-    /// A seat's messages, newest first.
-    pub fn inbox(&self, seat: &str, unread_only: bool, limit: i64) -> Result<Vec<Message>, StoreError> {
-        let query = "SELECT id, kind, subject, body, sender_kind, sender, created, seen FROM inbox \
-            WHERE seat = ?1 AND (seen IS NULL OR NOT ?2) ORDER BY id DESC LIMIT ?3";
-        let mut query = self.connection.prepare_cached(query)?;
-        let message = |row: &Row<'_>| {
-            Ok(Message {
-                id: row.get(0)?,
-                kind: row.get(1)?,
-                subject: row.get(2)?,
-                body: row.get(3)?,
-                sender: Who { kind: row.get(4)?, id: row.get(5)? },
-                created: time(row.get(6)?),
-                seen: row.get::<_, Option<i64>>(7)?.map(time),
-            })
-        };
-        let rows = query.query_map(params![seat, unread_only, limit], message)?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

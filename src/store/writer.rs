@@ -16,8 +16,8 @@ use super::{ReadStore, StoreError, WriteStore, schema};
 
 /// Jobs that may wait; whoever comes then waits for a place.
 const QUEUE: usize = 256;
-/// How long another program's lock is waited for; a test knows that it will not be given back.
-pub(super) const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(50) } else { Duration::from_secs(5) };
+/// How long another lock on the file is waited for; a test that holds one does not wait as long.
+pub(super) const PATIENCE: Duration = if cfg!(test) { Duration::from_millis(500) } else { Duration::from_secs(5) };
 /// The log of changes is cut back to this size when it has been taken into the file, in bytes.
 const LOG_BYTES: i64 = 16 << 20;
 

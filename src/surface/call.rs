@@ -308,7 +308,7 @@ fn whole(message: Vec<u8>) -> Reply {
 }
 
 /// How long this client's calls are held while a person is asked: never longer than a question waits.
-fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
+pub(super) fn longest_hold(settings: &ApprovalSettings, client: &str) -> Duration {
     let own = settings.hold_by_client.iter().find(|(pattern, _)| glob(pattern, client)).map(|(_, hold)| *hold);
     own.unwrap_or(settings.hold).min(settings.wait)
 }

@@ -12,19 +12,21 @@ use serde_json::{Value, json};
 
 use super::Shared;
 use super::call::Asker;
+use super::consent::{self, Wanted};
 use super::envelope::{self, ErrorCode, json_text};
 use super::reply::{self, Reply};
 use crate::engine::status::Era;
 use crate::native::Badge;
-use crate::native::connector::Answer;
+use crate::native::connector::{Answer, Called};
 use crate::tool::output::{self, CallOutput};
 
 /// Answers a plain call: the body is the arguments object.
-pub(super) async fn plain(shared: &Shared, badge: &Arc<Badge>, tool: &str, body: &[u8]) -> Reply {
+pub(super) async fn plain(shared: &Arc<Shared>, badge: &Arc<Badge>, tool: &str, body: &[u8]) -> Reply {
     // What is not UTF-8 is no JSON either, and is refused and recorded as that.
     let arguments = std::str::from_utf8(body).unwrap_or("not UTF-8");
     let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
-    let Some(answer) = run(shared, badge, tool, arguments).await else {
+    let wanted = Wanted { badge, tool, arguments, session: "".into(), client: "http".into() };
+    let Some(answer) = run(shared, wanted).await else {
         return reply::json(StatusCode::NOT_FOUND, json_text(&json!({"error": "there is no such tool"})));
     };
     let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -46,7 +48,7 @@ struct Params<'b> {
 }
 
 /// Answers one `tools/call` over MCP: a refusal is a tool error whose text is the same JSON body.
-pub(super) async fn over_mcp(shared: &Shared, badge: &Arc<Badge>, asker: &Asker, params: &str) -> Reply {
+pub(super) async fn over_mcp(shared: &Arc<Shared>, badge: &Arc<Badge>, asker: &Asker, params: &str) -> Reply {
     let wrong = |text| reply::json(StatusCode::OK, envelope::error(Some(&asker.id), ErrorCode::INVALID_PARAMS, text));
     let Ok(params) = serde_json::from_str::<Params<'_>>(params) else {
         return wrong("tools/call takes an object with a name and, optionally, arguments");
@@ -54,7 +56,9 @@ pub(super) async fn over_mcp(shared: &Shared, badge: &Arc<Badge>, asker: &Asker,
     asker.session.calls.fetch_add(1, Ordering::Relaxed);
     asker.session.changed();
     let arguments = params.arguments.map_or("{}", RawValue::get);
-    let Some(answer) = run(shared, badge, &params.name, arguments).await else {
+    let (session, client) = asker.session.named();
+    let wanted = Wanted { badge, tool: &params.name, arguments, session, client };
+    let Some(answer) = run(shared, wanted).await else {
         return wrong("unknown tool: list the tools for what there is");
     };
     let output = clean(shared, &answer);
@@ -76,14 +80,18 @@ pub(super) async fn over_mcp(shared: &Shared, badge: &Arc<Badge>, asker: &Asker,
     reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
 }
 
-async fn run(shared: &Shared, badge: &Arc<Badge>, tool: &str, arguments: &str) -> Option<Answer> {
+async fn run(shared: &Arc<Shared>, wanted: Wanted<'_>) -> Option<Answer> {
     shared.metrics.calls.fetch_add(1, Ordering::Relaxed);
     let policy = shared.handle.settings().connector.decision;
-    let answer = shared.connector.as_ref()?.call(badge, tool, arguments, policy).await;
-    if answer.is_none() {
-        shared.metrics.unknown_tools.fetch_add(1, Ordering::Relaxed);
+    let connector = shared.connector.as_ref()?;
+    match connector.call(wanted.badge, wanted.tool, wanted.arguments, policy).await {
+        Some(Called::Over(answer)) => Some(answer),
+        Some(Called::Ask) => Some(consent::ask(shared, connector, &wanted).await),
+        None => {
+            shared.metrics.unknown_tools.fetch_add(1, Ordering::Relaxed);
+            None
+        }
     }
-    answer
 }
 
 /// As every tool's result: without control characters and secrets.

@@ -9,6 +9,7 @@ mod admit;
 mod badges;
 mod call;
 mod connector;
+mod consent;
 mod envelope;
 mod http;
 mod library;
@@ -48,6 +49,7 @@ use crate::native::{Memory, Native};
 use crate::org::Org;
 use crate::secret::Redactor;
 use badges::Badges;
+use consent::Consents;
 use live::Parked;
 use metrics::Metrics;
 use seats::Roster;
@@ -115,7 +117,8 @@ pub(crate) struct Shared {
     badges: Badges,
     /// The company's name, where it has tools of its own.
     company: Option<Arc<str>>,
-    connector: Option<Connector>,
+    connector: Option<Arc<Connector>>,
+    consents: Consents,
     /// Hears who is connected.
     questions: Arc<Questions>,
     memory: Arc<Memory>,
@@ -152,6 +155,7 @@ pub async fn start(handle: Handle, options: Options<'_>) -> Result<Surfaces, Sur
         shelf: Shelf::new(handle.catalog()),
         sessions: Sessions::new(options.native.shared(), options.redactor.clone()),
         parked: Parked::default(),
+        consents: Consents::default(),
         tasks: Tasks::default(),
         metrics: Metrics::default(),
         seats: Roster::new(&org),
@@ -209,6 +213,7 @@ async fn run(shared: Arc<Shared>, listener: TcpListener, orgs: watch::Receiver<A
     shared.sessions.close_all();
     shared.sessions.turns.close();
     shared.parked.sweep(Duration::ZERO);
+    shared.consents.sweep(Duration::ZERO);
     shared.tasks.sweep(&shared);
 }
 
@@ -226,6 +231,7 @@ async fn keep_house(shared: Arc<Shared>) {
         shared.sessions.close_idle();
         workers::follow(&shared);
         shared.parked.sweep(shared.handle.settings().wait);
+        shared.consents.sweep(shared.handle.settings().wait + live::KEPT);
         shared.tasks.sweep(&shared);
     }
 }

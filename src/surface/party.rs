@@ -53,7 +53,7 @@ impl Party {
 
     pub(super) fn connector(badge: &Arc<Badge>) -> Self {
         // Not the operator's: sessions of the one surface are none of the other.
-        Self { holder: SeatHandle::new(format!("connector:{}", badge.id)), role: Role::Connector(badge.clone()) }
+        Self { holder: SeatHandle::of_connector(&badge.id), role: Role::Connector(badge.clone()) }
     }
 
     /// The seat, if it is one: only seats have resources and prompts.

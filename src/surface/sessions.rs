@@ -105,11 +105,16 @@ impl Session {
     /// Who asks for the session's calls.
     pub(super) fn caller(&self) -> Caller {
         let (holder, session, client) = (self.seat.clone(), self.short.clone(), self.client.clone());
-        match (holder.operator(), holder.worker()) {
+        match (holder.operator().or_else(|| holder.connector()), holder.worker()) {
             (Some(_), _) => Caller::Operator { holder, session, client },
             (None, Some((seat, _))) => Caller::Worker { seat, holder, session, client },
             (None, None) => Caller::Seat { seat: holder, session, client },
         }
+    }
+
+    /// Its short id and its client, for people.
+    pub(super) fn named(&self) -> (Arc<str>, Arc<str>) {
+        (self.short.clone(), self.client.clone())
     }
 
     /// Which tools are active, where not all are.

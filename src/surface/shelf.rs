@@ -67,7 +67,7 @@ struct Built {
 
 impl Shelf {
     pub(super) fn new(catalog: watch::Receiver<Arc<Catalog>>) -> Self {
-        // The connector's tools are ours and never change; they are in no catalog, since they do not pass the gate.
+        // The connector's tools are ours and never change; they pass the gate only where a person is asked.
         let listed = serde_json::to_vec(&connector::listing()).unwrap_or_else(|_| b"[]".to_vec());
         let connector = Arc::new(Table { json: listed.into(), ..Table::default() });
         Self { catalog, built: Mutex::default(), connector }

@@ -268,10 +268,9 @@ impl Catalog {
     /// seen.
     pub fn is_visible(&self, seat: Option<&SeatHandle>, entry: &Entry) -> bool {
         let Some(seat) = seat else { return true };
-        // Nothing hides the program's own tools, and operators have nothing else.
-        if entry.origin == Origin::Builtin || seat.operator().is_some() {
-            let others = if seat.operator().is_some() { ConnectionName::agents() } else { ConnectionName::operators() };
-            return entry.origin == Origin::Builtin && entry.connection != others;
+        // Nothing hides the program's own tools; operators and the connector's tokens have nothing else.
+        if entry.origin == Origin::Builtin || seat.operator().is_some() || seat.connector().is_some() {
+            return entry.origin == Origin::Builtin && is_offered(seat, &entry.connection);
         }
         if let Some(holder) = &entry.seat {
             return holder == seat;
@@ -341,6 +340,15 @@ impl Catalog {
     pub fn rejected(&self) -> &[Rejected] {
         &self.rejected
     }
+}
+
+/// Whether what one of our own connections carries is offered to a seat, an operator, or a token of the connector.
+fn is_offered(seat: &SeatHandle, connection: &ConnectionName) -> bool {
+    if seat.connector().is_some() || connection.is_connector() {
+        return seat.connector().is_some() && connection.is_connector();
+    }
+    let others = if seat.operator().is_some() { ConnectionName::agents() } else { ConnectionName::operators() };
+    *connection != others
 }
 
 /// Whether a seat's own tools hide a shared one from it.

@@ -155,6 +155,20 @@ async fn the_pair_says_what_is_wrong_with_its_arguments() {
 }
 
 #[tokio::test]
+async fn a_worker_gets_what_its_agent_has_activated_and_nothing_else() {
+    let bench = company().await;
+    let delegate = r#"{"task":"look","tools":["get","own_query"]}"#;
+    for agent in bench.both("release").await {
+        let before = agent.call("delegate", delegate).await.message()["result"]["structuredContent"].clone();
+        assert_eq!(before["tools"], json!([]), "{before}");
+        activate(&agent, "get").await;
+        let after = agent.call("delegate", delegate).await.message()["result"]["structuredContent"].clone();
+        assert_eq!((&after["tools"], &after["rejected"][0]["tool"]), (&json!(["get"]), &json!("own_query")), "{after}");
+    }
+    bench.stop().await;
+}
+
+#[tokio::test]
 async fn two_sessions_of_one_seat_hold_different_tools_and_each_hears_of_its_own() {
     let bench = company().await;
     let [first, second] = [bench.legacy("release").await, bench.legacy("release").await];

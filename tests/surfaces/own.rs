@@ -12,7 +12,7 @@ use crate::bench::{Bench, CONFIG, bench, bench_with, operator_token};
 
 const OPERATORS: &str = "
 operators:
-  - { id: founder, token: '${FOUNDER}' }
+  - { id: founder, token: '${FOUNDER}', seat: release }
   - { id: partner, token: '${PARTNER}' }
   - { id: bridge, token: '${BRIDGE}', scopes: ['issues:read', 'issues:write', 'comments:read', 'comments:write'] }
   - { id: reader, token: '${READER}', scopes: ['issues:read'] }
@@ -64,6 +64,12 @@ async fn an_operator_works_the_tracker_in_both_eras_as_itself() {
         assert!(holder.operator() == Some("founder") && client.contains("agent"), "{record:?}");
         assert_eq!(record.server.as_ref().unwrap().as_str(), "crewlet");
     }
+    let own: Vec<_> = records.iter().filter(|record| record.kind == Kind::Finished).map(|record| &record.own).collect();
+    let refusals: Vec<_> = own.iter().map(|own| own.refusal.as_deref()).collect();
+    let invalid = [None, Some("invalid"), Some("not_found")];
+    assert_eq!(refusals, [invalid, invalid].concat(), "what a refusal was is in the trail");
+    assert!(own[0].position.is_some() && own[0].position < own[3].position, "{own:?}");
+    assert!(own.iter().all(|own| own.actor_seat.as_deref() == Some("release")), "{own:?}");
     bench.stop().await;
 }
 

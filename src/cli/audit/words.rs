@@ -109,6 +109,9 @@ fn verdict(record: &Stored) -> String {
         };
         words.push_str(meaning);
     }
+    if let Some(refusal) = &record.refusal {
+        words.extend([" (", &*text::visible(refusal), ")"]);
+    }
     if let Some(decider) = &record.decider {
         words.extend([" by ", &*text::visible(decider)]);
     }

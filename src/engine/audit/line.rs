@@ -75,6 +75,11 @@ pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
     if let Some(elapsed) = record.elapsed {
         line.raw("elapsed_ms", &elapsed.as_millis().to_string());
     }
+    line.optional("actor_seat", record.own.actor_seat.as_deref());
+    if let Some(position) = record.own.position {
+        line.raw("position", &position.to_string());
+    }
+    line.optional("refusal", record.own.refusal.as_deref());
     line.end()
 }
 
@@ -109,7 +114,10 @@ impl Line {
     fn caller(&mut self, caller: &Caller) {
         let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
         let mut fact = |name: &str, value: &str| {
-            let _ = write!(object, ",\"{name}\":{}", quote(value));
+            // A plain call has no session.
+            if !value.is_empty() {
+                let _ = write!(object, ",\"{name}\":{}", quote(value));
+            }
         };
         match caller {
             Caller::Console => {}
@@ -118,7 +126,9 @@ impl Line {
                 fact("seat", seat.as_str());
                 fact("worker", holder.worker().as_ref().map_or(holder.as_str(), |(_, worker)| worker.as_str()));
             }
-            Caller::Operator { holder, .. } => fact("operator", holder.operator().unwrap_or_else(|| holder.as_str())),
+            Caller::Operator { holder, .. } => {
+                fact("operator", holder.operator().or_else(|| holder.connector()).unwrap_or_else(|| holder.as_str()));
+            }
         }
         if let Caller::Seat { session, client, .. }
         | Caller::Worker { session, client, .. }
@@ -126,6 +136,9 @@ impl Line {
         {
             fact("session", session);
             fact("client", client);
+        }
+        if let Caller::Operator { session, .. } = caller {
+            fact("transport", if session.is_empty() { "http" } else { "mcp" });
         }
         object.push('}');
         self.raw("caller", &object);
@@ -239,6 +252,12 @@ pub struct Stored {
     pub outcome: Option<String>,
     /// Milliseconds since received.
     pub elapsed_ms: Option<u64>,
+    /// The seat that an operator's token works, where the tool is the program's own.
+    pub actor_seat: Option<String>,
+    /// The position that the company's rows were at with the change.
+    pub position: Option<i64>,
+    /// The class of a refusal of such a tool.
+    pub refusal: Option<String>,
 }
 
 /// `caller` of a line.

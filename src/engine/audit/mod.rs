@@ -24,7 +24,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use record::{Decision, Kind, Outcome, Record};
+pub use record::{Decision, Kind, Outcome, Own, Record};
 pub use verify::{Break, Verdict, verify};
 
 use std::sync::{Arc, Mutex, PoisonError};

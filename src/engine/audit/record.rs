@@ -49,6 +49,19 @@ pub struct Record {
     pub outcome: Option<Outcome>,
     /// For `decided` and `finished`: time since received.
     pub elapsed: Option<Duration>,
+    /// For `finished`, where the tool is the program's own.
+    pub own: Own,
+}
+
+/// What a call of one of the program's own tools came to in the company's rows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Own {
+    /// The seat that an operator's token works.
+    pub actor_seat: Option<Arc<str>>,
+    /// The position that the store was at with the change.
+    pub position: Option<i64>,
+    /// The class of a refusal.
+    pub refusal: Option<Arc<str>>,
 }
 
 impl Record {
@@ -74,6 +87,7 @@ impl Record {
             reason: None,
             outcome: None,
             elapsed: None,
+            own: Own { actor_seat: None, position: None, refusal: None },
         }
     }
 }

@@ -182,6 +182,7 @@ fn caller(stored: StoredCaller) -> Option<Caller> {
         }
         ("seat", Some(seat), _) => Some(Caller::Seat { seat: SeatHandle::new(seat.as_str()), session, client }),
         ("operator", _, Some(id)) => Some(Caller::Operator { holder: SeatHandle::of_operator(&id), session, client }),
+        ("connector", _, Some(id)) => Some(Caller::Operator { holder: SeatHandle::of_connector(&id), session, client }),
         _ => None,
     }
 }

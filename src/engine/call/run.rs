@@ -163,7 +163,9 @@ impl Run {
     /// Takes the tool as it is now: the view's facts, and the arguments composed for it.
     fn place(&mut self, entry: Arc<Entry>) {
         self.edited_from = None;
-        self.confirm_set = entry.class() == EffectClass::Destructive && entry.takes_confirm();
+        // The connector judges its caller's own `confirm`.
+        let composes = entry.takes_confirm() && !entry.connection.is_connector();
+        self.confirm_set = entry.class() == EffectClass::Destructive && composes;
         self.arguments =
             if self.confirm_set { self.request.arguments.with_confirm() } else { self.request.arguments.clone() };
         self.view.name = entry.name.clone();

@@ -12,7 +12,7 @@ use super::hold::{Lapsed, Stage};
 use super::run::{Run, Sent};
 use super::{CallEvent, Link, Pipeline, trail};
 use crate::engine::LARGE;
-use crate::engine::audit::{Decision, Durability, Outcome};
+use crate::engine::audit::{Decision, Durability, Outcome, Own};
 use crate::engine::connection::progress::Waiter;
 use crate::engine::connection::{CallFailure, Connection, Reply};
 use crate::engine::first_party::{Asked, World};
@@ -22,7 +22,7 @@ use crate::engine::gate::{Changed, Dispatch, Permit, Verdict};
 use crate::engine::snapshot::{CallPhase, Tier, Withdrawal};
 use crate::tool::annotations::Hint;
 use crate::tool::output::{self, CallOutput, OutputNote};
-use crate::tool::{EffectClass, Entry};
+use crate::tool::{EffectClass, Entry, Origin};
 
 /// A call that nobody is asked about and that ends sooner is shown once it has ended.
 const SHOWN: Duration = Duration::from_millis(50);
@@ -263,11 +263,25 @@ impl Run {
             CallPhase::Unknown { .. } => Outcome::Unknown,
             _ => Outcome::Failed,
         };
-        let record = trail::finished(self, outcome, &phase);
+        let mut record = trail::finished(self, outcome, &phase);
+        record.own = self.own(output.as_ref());
         self.records.push(record);
         // It has run and nobody waits for the record of its end.
         self.pipeline.audit.append_later(std::mem::take(&mut self.records)).await;
         Sent::Over(phase, output)
+    }
+
+    /// What a call of one of the program's own tools came to, for the audit.
+    fn own(&self, output: Option<&CallOutput>) -> Own {
+        let is_ours = self.entry.as_ref().is_some_and(|entry| entry.origin == Origin::Builtin);
+        let Some(own) = self.link().filter(|_| is_ours).and_then(|link| link.own) else { return Own::default() };
+        let said = output.and_then(|output| output.structured.as_ref());
+        let text = |name: &str| said.and_then(|said| said.get(name)?.as_str()).map(Arc::from);
+        Own {
+            actor_seat: own.acts_for(&self.request.caller),
+            position: said.and_then(|said| said.get("position")?.as_i64()),
+            refusal: text("refusal").filter(|_| output.is_some_and(|output| output.is_error)),
+        }
     }
 
     async fn read(&self, raw: Box<RawValue>) -> (CallPhase, Option<CallOutput>) {

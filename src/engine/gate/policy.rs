@@ -28,6 +28,9 @@ pub fn policy_of_class(
     seat: Option<&SeatHandle>,
     class: EffectClass,
 ) -> PolicyAnswer {
+    if entry.connection.is_connector() {
+        return of_connector(&settings.connector, class);
+    }
     let target = target(entry);
     let matching = settings.rules.iter().filter(|rule| matches(rule, &target, seat));
     if let Some(rule) = matching.max_by_key(|rule| rule.decision) {
@@ -40,9 +43,23 @@ pub fn policy_of_class(
     PolicyAnswer { decision: *decision, by: by.into() }
 }
 
+/// What is said about the scoped connector: rules and classes are for the gate's own callers, and reads are not asked
+/// about.
+fn of_connector(placed: &PlacedDecision, class: EffectClass) -> PolicyAnswer {
+    let PlacedDecision { decision, place } = placed;
+    let place = place.as_ref().map_or_else(|| "default".to_owned(), ToString::to_string);
+    match (decision, class) {
+        (PolicyDecision::Ask | PolicyDecision::Type, EffectClass::Read) => {
+            PolicyAnswer { decision: PolicyDecision::Allow, by: format!("connector, a read ({place})").into() }
+        }
+        _ => PolicyAnswer { decision: *decision, by: format!("connector -> {} ({place})", decision.as_str()).into() },
+    }
+}
+
 /// The rules that match no tool of the catalog, in the order of the document.
 pub fn unmatched<'s>(settings: &'s ApprovalSettings, catalog: &Catalog) -> Vec<&'s ApprovalRule> {
-    let targets: Vec<String> = catalog.entries().iter().map(|entry| target(entry)).collect();
+    let judged = catalog.entries().iter().filter(|entry| !entry.connection.is_connector());
+    let targets: Vec<String> = judged.map(|entry| target(entry)).collect();
     let idle = |rule: &&ApprovalRule| !targets.iter().any(|target| glob(&rule.tool, target));
     settings.rules.iter().filter(idle).collect()
 }

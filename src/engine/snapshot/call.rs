@@ -34,9 +34,10 @@ pub enum Caller {
         /// Its client's name and version.
         client: Arc<str>,
     },
-    /// A holder of an operator's token on the operator surface.
+    /// A holder of an operator's token: on the operator surface, or of the scoped connector.
     Operator {
-        /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`].
+        /// What it stands under where seats are told apart; see [`SeatHandle::of_operator`] and
+        /// [`SeatHandle::of_connector`].
         holder: SeatHandle,
         /// Its session, shortened for people.
         session: Arc<str>,
@@ -46,12 +47,13 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// `console`, `seat`, `worker` or `operator`: the audit's word.
-    pub const fn kind(&self) -> &'static str {
+    /// `console`, `seat`, `worker`, `operator` or `connector`: the audit's word.
+    pub fn kind(&self) -> &'static str {
         match self {
             Self::Console => "console",
             Self::Seat { .. } => "seat",
             Self::Worker { .. } => "worker",
+            Self::Operator { holder, .. } if holder.connector().is_some() => "connector",
             Self::Operator { .. } => "operator",
         }
     }

@@ -9,8 +9,11 @@ use crate::clock::Timestamp;
 use crate::native::company::DEFAULT_PROJECT;
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::words::{CONNECTOR_PRIORITIES, project_key, rank};
-use crate::native::{questions, show, work};
-use crate::store::items::{Filter, Item, Who};
+use crate::native::work::catalogue::Catalogue;
+use crate::native::work::{self, notify, write};
+use crate::native::{questions, show};
+use crate::store::items::{Item, Who};
+use crate::store::lists::Filter;
 use crate::store::{ItemChanges, NewItem, ReadStore, WriteStore};
 
 /// Comments of one answer.
@@ -99,10 +102,12 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
         priority: request.text("priority").and_then(|word| rank(CONNECTOR_PRIORITIES, word)).unwrap_or(0),
         assignee,
         parent,
-        labels: Vec::new(),
         due: request.text("due_date").map(ToOwned::to_owned),
+        kind: Catalogue::read(store)?.kind(None)?,
+        ..NewItem::default()
     };
     let made = store.create_item(new, &request.signed())?;
+    notify::changed(store, request, None, &made)?;
     Ok(json!({"issue": show::issue(store, &made.row)?}))
 }
 
@@ -123,7 +128,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let parent = match request.clearable("parent_issue_id") {
         Some(Some(_)) => {
             let parent = issue(store, request, "parent_issue_id")?;
-            work::above(store, &parent, &item)?;
+            write::above(store, &parent, &item)?;
             Some(Some(parent.id))
         }
         Some(None) => Some(None),
@@ -142,10 +147,12 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
         priority: request.text("priority").and_then(|word| rank(CONNECTOR_PRIORITIES, word)),
         assignee: assigned,
         parent,
-        labels: None,
         due: request.clearable("due_date").map(|due| due.map(ToOwned::to_owned)),
+        merged: write::reopens(&item, request.text("status")).then_some(None),
+        ..ItemChanges::default()
     };
     let now = store.update_item(&item, changes, &request.signed())?;
+    notify::changed(store, request, Some(&item), &now)?;
     Ok(json!({"issue": show::issue(store, &now.row)?}))
 }
 
@@ -153,6 +160,7 @@ pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
     request.actor.may_write()?;
     let made = store.add_comment(&item, request.need("body")?, None, &request.signed())?;
+    notify::commented(store, request, &item, &made, None)?;
     Ok(json!({"comment": show::issue_comment(&made.row)}))
 }
 
@@ -165,6 +173,7 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
     request.actor.may_write()?;
     let changes = ItemChanges { assignee: Some(Some(Who::new("agent", agent))), ..ItemChanges::default() };
     let now = store.update_item(&item, changes, &request.signed())?;
+    notify::changed(store, request, Some(&item), &now)?;
     Ok(json!({"issue": show::issue(store, &now.row)?}))
 }
 

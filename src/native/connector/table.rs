@@ -162,3 +162,8 @@ pub static TOOLS: &[Scoped] = &[
         &[Field::required("comment_id", Kind::Text(NAME), "The comment's id."), CONFIRM],
     ),
 ];
+
+/// The tool of this name.
+pub fn named(name: &str) -> Option<&'static Scoped> {
+    TOOLS.iter().find(|scoped| scoped.tool.name == name)
+}

@@ -19,7 +19,9 @@ pub static TOOLS: &[Tool] = &[
         fields: &[
             Field::optional("container", Kind::Text(NAME), "Only in this container."),
             Field::optional("parent", Kind::Text(NAME), "Only directly below this page."),
+            Field::optional("title", Kind::Text(LINE), "Only whose title has all these words."),
             Field::optional("label", Kind::Text(NAME), "Only with this label."),
+            Field::optional("cursor", Kind::Count(1, i64::MAX), "Where the page before ended: its next_cursor."),
             LIMIT,
         ],
         handler: Handler::Read(pages::list),
@@ -27,12 +29,20 @@ pub static TOOLS: &[Tool] = &[
     Tool {
         name: "get_page",
         title: "Read a page",
-        about: "Reads one page with its comments.",
+        about: "Reads one page with its comments; also as it was at an earlier version.",
         hints: READS,
         delivers: None,
         part: Part::Pages,
         audience: Audience::Everybody,
-        fields: &[PAGE],
+        fields: &[
+            PAGE,
+            Field::optional("version", Kind::Count(1, i64::MAX), "As it was then; the latest unless told otherwise."),
+            Field::optional(
+                "include",
+                Kind::SomeOf(&["comments", "versions", "children"]),
+                "What to show with it; comments unless told otherwise.",
+            ),
+        ],
         handler: Handler::Read(pages::get),
     },
     Tool {
@@ -81,6 +91,8 @@ pub static TOOLS: &[Tool] = &[
             ),
             Field::optional("title", Kind::Text(LINE), "One line."),
             Field::optional("body", Kind::Body(TEXT), "The whole text."),
+            Field::optional("labels", Kind::Texts, "Free words, in place of those it has."),
+            Field::optional("message", Kind::Text(LINE), "What to say about this version."),
         ],
         handler: Handler::Write(pages::save),
     },

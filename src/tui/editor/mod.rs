@@ -263,7 +263,9 @@ impl CallEditor {
 
     /// The arguments as the engine would compose them: it sets `confirm` of a destructive tool itself.
     fn as_composed(&self, arguments: &Arguments) -> Arguments {
-        let composes = self.entry.class() == EffectClass::Destructive && self.entry.takes_confirm();
+        let composes = self.entry.class() == EffectClass::Destructive
+            && self.entry.takes_confirm()
+            && !self.entry.connection.is_connector();
         if composes { arguments.with_confirm() } else { arguments.clone() }
     }
 

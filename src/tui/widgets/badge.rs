@@ -92,8 +92,14 @@ pub fn caller_long(caller: &Caller) -> String {
             format!("{client} · worker {worker} of seat {seat} · session {session}")
         }
         Caller::Operator { holder, session, client } => {
-            let id = holder.operator().unwrap_or_else(|| holder.as_str());
-            format!("{client} · operator {id} · session {session}")
+            let (what, id) = match (holder.operator(), holder.connector()) {
+                (Some(id), _) => ("operator", id),
+                (None, Some(id)) => ("connector token", id),
+                (None, None) => ("operator", holder.as_str()),
+            };
+            // A plain call has no session.
+            let session = if session.is_empty() { String::new() } else { format!(" · session {session}") };
+            format!("{client} · {what} {id}{session}")
         }
     }
 }

@@ -163,7 +163,7 @@ fn answers(entry: &Entry, rows: &mut Rows) {
         None => "does not count".to_owned(),
     };
     rows.fact("delivery", &[text(&delivery), reason(entry.delivery.reason)]);
-    if entry.takes_confirm() {
+    if entry.takes_confirm() && !entry.connection.is_connector() {
         rows.fact("confirm", &[text("has an argument confirm"), reason("for a destructive tool consent sets it")]);
     }
 }

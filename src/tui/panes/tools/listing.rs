@@ -6,7 +6,7 @@ use crate::clock::Precision;
 use crate::engine::snapshot::ToolChangeKind;
 use crate::ids::{ConnectionName, SeatHandle};
 use crate::tool::worker::may_hold;
-use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Rejected, ToolKey};
+use crate::tool::{Catalog, Entry, Flag, Hint, HintName, Origin, Rejected, ToolKey};
 use crate::tui::Draw;
 use crate::tui::panes::filter::Term;
 use crate::tui::theme::Role;
@@ -74,7 +74,10 @@ pub(super) fn items(catalog: &Catalog, seats: &[SeatHandle], terms: &[Term]) -> 
     });
     let rejected =
         catalog.rejected().iter().filter(|rejected| terms.iter().all(|term| rejected_passes(rejected, term)));
-    tools.cloned().map(Item::Tool).chain(rejected.cloned().map(Item::Rejected)).collect()
+    // What the program brings itself is many tools that are always the same: servers' come before them.
+    let (own, servers): (Vec<_>, Vec<_>) = tools.cloned().partition(|entry| entry.origin == Origin::Builtin);
+    let tools = servers.into_iter().chain(own);
+    tools.map(Item::Tool).chain(rejected.cloned().map(Item::Rejected)).collect()
 }
 
 fn is_of(entry: &Entry, value: &str) -> bool {
