@@ -55,8 +55,6 @@ pub struct Page {
     pub newest: i64,
     /// The text of the version that is shown.
     pub body: Arc<str>,
-    /// What its author said about the first version.
-    pub message: Option<Arc<str>>,
     /// The title of the page above it.
     pub parent: Option<Arc<str>>,
     /// When it was made.
@@ -76,4 +74,6 @@ pub struct Version {
     pub author: Arc<str>,
     /// When.
     pub at: Timestamp,
+    /// What the author said about it.
+    pub message: Option<Arc<str>>,
 }

@@ -71,6 +71,10 @@ pub struct Head {
 pub struct Item {
     /// As in a list.
     pub head: Head,
+    /// What it is: a word of the tracker's.
+    pub kind: Arc<str>,
+    /// Fields of the company's own, with what they hold.
+    pub fields: Vec<(Arc<str>, Arc<str>)>,
     /// Text; may be empty.
     pub body: Arc<str>,
     /// `seat:release`.
@@ -79,6 +83,8 @@ pub struct Item {
     pub parent: Option<Link>,
     /// Items directly below it, oldest first; bounded.
     pub children: Vec<Link>,
+    /// Other items, each with how it stands to this one: `blocks`, `blocked by`; bounded.
+    pub links: Vec<(Arc<str>, Link)>,
     /// Counts up with each change.
     pub version: i64,
     /// When it was made.

@@ -97,6 +97,7 @@ impl Model {
         *last
     }
 
+    #[expect(clippy::too_many_lines, reason = "a few lines for each operation")]
     async fn take(&mut self, step: &Step, store: &Store) {
         match step {
             Step::Create(status, word) => {

@@ -49,6 +49,9 @@ impl Rows {
         whole.body =
             "The login page changed in 2.4 and the notes do not say so.\n\nSupport was asked three times.".into();
         whole.parent = Some(link("WEB-1", "Release 2.4", "in_progress"));
+        whole.links = vec![("blocked by".into(), link("WEB-9", "Branch protection is off on main", "in_review"))];
+        whole.fields = vec![("severity".into(), "2".into())];
+        whole.kind = "bug".into();
         whole.children = vec![link("WEB-13", "Rotate the search key", "todo")];
         whole.comments = vec![
             comment("seat:release", 7_200, "I have a draft; the screenshots are missing."),
@@ -88,15 +91,17 @@ impl Rows {
             *labels = vec![long.clone(); 3];
             (item.body, item.reporter) = (long.clone(), long.clone());
             item.children = vec![link(&long, &long, &long); 3];
+            item.links = vec![(long.clone(), link(&long, &long, &long)); 3];
+            (item.fields, item.kind) = (vec![(long.clone(), long.clone()); 3], long.clone());
             item.comments = vec![comment(&long, 1, &long); 3];
             item.history = vec![change(1, &long, &long, &long); 3];
         }
         for page in &mut rows.pages {
-            let Page { head, body, message, parent, versions, comments, .. } = page;
+            let Page { head, body, parent, versions, comments, .. } = page;
             (head.title, head.container, head.author) = (long.clone(), long.clone(), long.clone());
-            (*body, *message, *parent) = (long.clone(), Some(long.clone()), Some(long.clone()));
+            (*body, *parent) = (long.clone(), Some(long.clone()));
             for version in versions.iter_mut() {
-                version.author = long.clone();
+                (version.author, version.message) = (long.clone(), Some(long.clone()));
             }
             *comments = vec![comment(&long, 1, &long); 3];
         }
@@ -249,6 +254,9 @@ fn item(key: &str, title: &str, status: &str, priority: &'static str) -> work::I
             updated: ago(600),
             removed: None,
         },
+        kind: "task".into(),
+        fields: Vec::new(),
+        links: Vec::new(),
         body: "".into(),
         reporter: "operator:founder".into(),
         parent: None,
@@ -275,7 +283,12 @@ fn change(seconds: i64, actor: &str, what: &str, detail: &str) -> work::Change {
 
 fn page(id: &str, (container, title): (&str, &str), newest: i64) -> Page {
     let at = |number: i64| ago(86_400 * (newest - number + 1));
-    let version = |number| pages::Version { number, author: "seat:release".into(), at: at(number) };
+    let version = |number| pages::Version {
+        number,
+        author: "seat:release".into(),
+        at: at(number),
+        message: (number == 1).then(|| "begun".into()),
+    };
     Page {
         head: pages::Head {
             id: id.into(),
@@ -288,7 +301,6 @@ fn page(id: &str, (container, title): (&str, &str), newest: i64) -> Page {
         },
         newest,
         body: format!("{title}.\n\n{}", "Say what changed for whom, and what they have to do. ".repeat(6)).into(),
-        message: Some("begun".into()),
         parent: None,
         created: at(1),
         versions: (1..=newest).rev().map(version).collect(),

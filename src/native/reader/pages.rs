@@ -64,13 +64,13 @@ impl Say {
             number: version.version,
             author: self.who(&version.author),
             at: version.created,
+            message: version.message.as_deref().map(|message| self.text(message)),
         };
         let comments = store.page_comments(page.id, i64::try_from(SHOWN).unwrap_or(0))?;
         Ok(Some(pages::Page {
             head,
             newest: page.version,
             body,
-            message: page.message.as_deref().map(|message| self.text(message)),
             parent: parent.map(|title| self.text(&title)),
             created: page.created,
             versions: store.page_versions(page.id, SHOWN)?.iter().map(version).collect(),

@@ -1,12 +1,16 @@
 //! Work items in the words of the screen.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::{MOST, SHOWN, Say};
 use crate::native::request::Refusal;
 use crate::native::words::{PRIORITIES, word};
 use crate::rows::work;
 use crate::store::ReadStore;
 use crate::store::heads::{Beginnings, ItemHead};
-use crate::store::items::{Item, Project};
+use crate::store::items::{Item, Link, Project};
 use crate::store::trail::Change;
 
 impl Say {
@@ -50,12 +54,23 @@ impl Say {
         }
     }
 
+    /// What a field holds: a text as it is, everything else as JSON.
+    fn value(&self, value: &Value) -> Arc<str> {
+        value.as_str().map_or_else(|| self.text(&value.to_string()), |text| self.text(text))
+    }
+
     pub(super) fn item(&self, store: &ReadStore<'_>, name: &str) -> Result<Option<work::Item>, Refusal> {
         let Some(item) = store.item(name)? else { return Ok(None) };
         let parent = match item.parent {
             Some(parent) => store.item_by_id(parent)?.map(|parent| self.link(&head_of(&parent))),
             None => None,
         };
+        let mut links = Vec::new();
+        for link in store.links(item.id)?.into_iter().take(SHOWN) {
+            if let Some(other) = store.item_by_id(link.other)? {
+                links.push((self.text(relation(&link)), self.link(&head_of(&other))));
+            }
+        }
         let (count, before) = store.comment_count(item.id, SHOWN)?;
         let limit = i64::try_from(SHOWN).unwrap_or(0);
         let comments = store.comments(item.id, before, limit)?;
@@ -68,7 +83,10 @@ impl Say {
         };
         Ok(Some(work::Item {
             head: self.head(&head_of(&item)),
+            kind: self.text(&item.kind),
+            fields: item.fields.iter().take(SHOWN).map(|(name, value)| (self.text(name), self.value(value))).collect(),
             body: self.text(&item.body),
+            links,
             reporter: self.who(&item.reporter),
             parent,
             children: store.children(&item, SHOWN)?.iter().map(|item| self.link(item)).collect(),
@@ -78,6 +96,16 @@ impl Say {
             comments: comments.iter().map(|c| self.comment(&c.author, c.created, &c.body)).collect(),
             history: store.history(item.id, limit)?.iter().map(change).collect(),
         }))
+    }
+}
+
+/// How another item stands to this one, in words.
+fn relation(link: &Link) -> &str {
+    match (&*link.kind, link.reversed) {
+        ("blocks", true) => "blocked by",
+        ("duplicates", true) => "duplicated by",
+        ("relates", _) => "relates to",
+        (kind, _) => kind,
     }
 }
 

@@ -13,9 +13,9 @@ use crate::text;
 use crate::tool::ToolKey;
 use crate::tui::card::Card;
 use crate::tui::choose::{Chooser, Chosen};
-use crate::tui::compose::Sheet;
+use crate::tui::compose::{Draft, Sheet};
 use crate::tui::editor::CallEditor;
-use crate::tui::intent::{Effect, Intent};
+use crate::tui::intent::{Effect, Intent, Question};
 use crate::tui::msg::Moment;
 use crate::tui::widgets::confirm::{self, Confirm};
 use crate::tui::workers::Workers;
@@ -26,13 +26,7 @@ impl Ui {
             Effect::Say(words) => self.status.say(words, moment.at),
             Effect::Complain(words) => self.status.complain(words),
             Effect::Show(target) => self.panes.show_target(&target),
-            Effect::Ask(question) => {
-                self.modals.help = None;
-                // A card may have come up under the fingers: what is asked over it takes longer to be answered.
-                let dead = if self.modals.card.is_some() { confirm::OVER_A_CARD } else { confirm::DEAD_TIME };
-                self.modals.confirm = Some(Confirm::new(question, dead, moment.at));
-                out.push(Effect::DropInput);
-            }
+            Effect::Ask(question) => self.ask(question, moment, out),
             Effect::Several(effects) => {
                 for effect in effects {
                     self.carry_out(effect, snapshot, moment, out);
@@ -56,11 +50,7 @@ impl Ui {
                 self.carry_out(effect, snapshot, moment, out);
             }
             Effect::Choose(choice) => self.modals.chooser = Some(Chooser::open(choice)),
-            Effect::Write(draft) if self.modals.is_empty() || draft.failed.is_none() => {
-                self.modals.sheet = Some(Sheet::open(*draft));
-            }
-            // Something else has the keys: what was written comes back when they are free.
-            Effect::Write(draft) => self.returned = Some(draft),
+            Effect::Write(draft) => self.write(draft),
             Effect::EditAnswer(channel) => {
                 if let Some(row) = snapshot.questions.iter().find(|row| row.channel == channel && row.is_open()) {
                     self.modals.answers.open(row);
@@ -89,6 +79,23 @@ impl Ui {
         self.attention.leave_form(id);
         self.modals.open_form(form, moment);
         Some(Effect::DropInput)
+    }
+
+    fn ask(&mut self, question: Question, moment: Moment, out: &mut Vec<Effect>) {
+        self.modals.help = None;
+        // A card may have come up under the fingers: what is asked over it takes longer to be answered.
+        let dead = if self.modals.card.is_some() { confirm::OVER_A_CARD } else { confirm::DEAD_TIME };
+        self.modals.confirm = Some(Confirm::new(question, dead, moment.at));
+        out.push(Effect::DropInput);
+    }
+
+    fn write(&mut self, draft: Box<Draft>) {
+        if self.modals.is_empty() || draft.failed.is_none() {
+            self.modals.sheet = Some(Sheet::open(*draft));
+        } else {
+            // Something else has the keys: what was written comes back when they are free.
+            self.returned = Some(draft);
+        }
     }
 
     fn edit_call(&mut self, key: &ToolKey, snapshot: &Snapshot) {

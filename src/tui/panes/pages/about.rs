@@ -28,17 +28,15 @@ pub(super) fn sections(page: &Page, zone: &TimeZone, width: usize) -> Vec<Sectio
         vec![Section::Rows(top.rows), Section::Rows(vec![Row::new()]), Section::Text(TextRows::new(page.body.clone()))];
     sections.extend(comments(&page.comments, 0, (zone, width)));
     let mut versions = heading("versions", "", width);
-    for Version { number, author, at } in &page.versions {
+    for Version { number, author, at, message } in &page.versions {
         let here = if *number == head.version { "  shown" } else { "" };
-        let row = [
+        let mut row = vec![
             dim(&format!("{number:>4}  {}  ", at.day_and_time(zone))),
             Span::new(Role::Text, author),
             Span::new(Role::Accent, here),
         ];
+        row.extend(message.as_deref().map(|message| dim(&format!("  {message}"))));
         versions.plain(&row);
-    }
-    if let Some(message) = &page.message {
-        versions.plain(&[dim("first: "), Span::new(Role::Text, message)]);
     }
     sections.push(Section::Rows(versions.rows));
     sections

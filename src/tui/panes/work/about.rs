@@ -52,6 +52,7 @@ fn facts(item: &Item, zone: &TimeZone, facts: &mut Facts) {
     let head = &item.head;
     facts.plain(&[Span::new(Role::Title, &head.title)]);
     facts.gap();
+    facts.say("type", Some(&*item.kind).filter(|kind| *kind != "task"));
     if let Some(removed) = head.removed {
         let words = format!("in the trash since {}; R takes it out", removed.day_and_time(zone));
         facts.plain(&[Span::new(Role::Warning, &words)]);
@@ -69,6 +70,14 @@ fn facts(item: &Item, zone: &TimeZone, facts: &mut Facts) {
     facts.say("labels", Some(&head.labels.join(" · ")));
     if let Some(parent) = &item.parent {
         facts.add("below", &link(parent));
+    }
+    for (relation, other) in &item.links {
+        let mut row = link(other);
+        row.insert(0, dim(&format!("{relation}  ")));
+        facts.add("link", &row);
+    }
+    for (name, value) in &item.fields {
+        facts.add("field", &[dim(&format!("{name}  ")), text(value)]);
     }
     facts.add("made", &[text(&item.created.day_and_time(zone)), dim(&format!("  by {}", item.reporter))]);
     facts.add("changed", &[text(&head.updated.day_and_time(zone)), dim(&format!("  version {}", item.version))]);
