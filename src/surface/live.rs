@@ -215,7 +215,7 @@ impl Held {
                     self.ended = Some(report);
                     return Step::Said(said);
                 }
-                () = self.live.cancel.cancelled() => return Step::GivenUp,
+                () = self.live.hold.given_up(&self.live.cancel) => return Step::GivenUp,
                 () = self.live.hold.leaves(stage) => {}
                 Some(said) = heard(&mut self.hearing) => {
                     self.beat = Instant::now() + BEAT;

@@ -96,6 +96,14 @@ impl Hold {
         let _ = self.why_gone.set(why);
     }
 
+    /// Waits until the caller has given the call up. A call that anybody else ends has an answer, which its caller gets.
+    pub async fn given_up(&self, cancel: &CancellationToken) {
+        cancel.cancelled().await;
+        if self.why_gone.get().is_none() {
+            std::future::pending::<()>().await;
+        }
+    }
+
     /// Why the caller gave the call up.
     pub(super) fn why_gone(&self) -> Withdrawal {
         self.why_gone.get().copied().unwrap_or(Withdrawal::Cancelled)
@@ -180,5 +188,15 @@ mod tests {
         let gone = CancellationToken::new();
         gone.cancel();
         assert_eq!(hold.claim(&gone).await, Err(Lapsed::GivenUp));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_is_ended_for_its_caller_is_not_given_up() {
+        let (hold, cancel) = (Hold::default(), CancellationToken::new());
+        cancel.cancel();
+        let soon = Duration::from_secs(1);
+        assert!(tokio::time::timeout(soon, hold.given_up(&cancel)).await.is_err(), "the program ends, the caller waits");
+        hold.gone_because(Withdrawal::Cancelled);
+        assert!(tokio::time::timeout(soon, hold.given_up(&cancel)).await.is_ok());
     }
 }
