@@ -2,6 +2,7 @@
 //!
 //! Everybody uses these; nothing here validates against a configuration or looks anything up.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -189,12 +190,7 @@ impl WorkerId {
 /// `first` and so many characters of Crockford's base 32, at most 12.
 fn random(first: char, characters: usize) -> Arc<str> {
     const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let mut bits = [0_u8; 8];
-    // Without the system's generator the clock still tells those of one run apart.
-    if getrandom::fill(&mut bits).is_err() {
-        bits = crate::clock::Timestamp::now().millis().to_le_bytes();
-    }
-    let mut bits = u64::from_le_bytes(bits);
+    let mut bits = random_bits();
     let mut text = String::with_capacity(13);
     text.push(first);
     for _ in 0..characters {
@@ -203,6 +199,26 @@ fn random(first: char, characters: usize) -> Arc<str> {
         bits >>= 5;
     }
     text.into()
+}
+
+/// From the system's generator, for many at a time: asking it is a system call.
+fn random_bits() -> u64 {
+    const KEPT: usize = 64;
+    thread_local! {
+        static BITS: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+    BITS.with_borrow_mut(|kept| {
+        kept.pop().unwrap_or_else(|| {
+            let mut bytes = [0_u8; KEPT * 8];
+            if getrandom::fill(&mut bytes).is_err() {
+                // The clock still tells those of one run apart.
+                return crate::clock::Timestamp::now().millis().unsigned_abs();
+            }
+            let (eights, _) = bytes.as_chunks::<8>();
+            kept.extend(eights.iter().map(|eight| u64::from_le_bytes(*eight)));
+            kept.pop().unwrap_or_default()
+        })
+    })
 }
 
 /// A remembered decision; counts up within one run.

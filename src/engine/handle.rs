@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use super::call::hold::{Hold, Stage};
@@ -15,6 +15,7 @@ use super::snapshot::{CallPhase, Caller, LogLevel, SessionView, Snapshot};
 use super::workers::Workers;
 use crate::config::model::{ApprovalSettings, Config, PolicyDecision};
 use crate::engine::call::running::Running;
+pub use crate::engine::call::running::{NoReport, Waited};
 use crate::ids::CallId;
 use crate::org::Org;
 use crate::tool::output::CallOutput;
@@ -103,7 +104,6 @@ pub struct CallReport {
 pub(super) struct Submitted {
     pub(super) request: CallRequest,
     pub(super) hold: Hold,
-    pub(super) reply: Option<oneshot::Sender<CallReport>>,
     /// Why it does not run, where that is known before the engine looks.
     pub(super) refused: Option<Arc<str>>,
 }
@@ -176,20 +176,17 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before the call did.
     pub async fn call(&self, request: CallRequest) -> Result<CallReport, SendError> {
-        let report = self.start_call(request, Hold::default())?;
-        report.await.map_err(|_| SendError::Ended)
+        self.start_call(request, Hold::default())?.await.map_err(|_| SendError::Ended)
     }
 
-    /// Starts a call whose caller may leave while a person is asked. The report comes by the receiver, which errs
-    /// when the engine has ended; dropping it gives nothing up, the request's token does.
+    /// Takes a call whose caller may leave while a person is asked. It runs while it is polled; whoever stops polling
+    /// it lets go of it, and it goes on by itself. Dropping it gives nothing up, the request's token does.
     ///
     /// # Errors
     /// When the engine has ended.
-    pub fn start_call(&self, request: CallRequest, hold: Hold) -> Result<oneshot::Receiver<CallReport>, SendError> {
-        let (reply, report) = oneshot::channel();
-        let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
-        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
-        Ok(report)
+    pub fn start_call(&self, request: CallRequest, hold: Hold) -> Result<Waited, SendError> {
+        let submitted = Submitted { request, hold, refused: None };
+        self.running.wait(CallId::fresh(), submitted).map_err(|_| SendError::Ended)
     }
 
     /// Leaves a call on record, and on the screen, that whoever took it refuses: nothing is asked and nothing runs.
@@ -197,10 +194,9 @@ impl Handle {
     /// # Errors
     /// When the engine has ended before it was recorded.
     pub async fn refuse(&self, request: CallRequest, reason: Arc<str>) -> Result<CallReport, SendError> {
-        let (reply, report) = oneshot::channel();
-        let submitted = Submitted { request, hold: Hold::default(), reply: Some(reply), refused: Some(reason) };
-        self.running.start(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
-        report.await.map_err(|_| SendError::Ended)
+        let submitted = Submitted { request, hold: Hold::default(), refused: Some(reason) };
+        let refused = self.running.wait(CallId::fresh(), submitted).map_err(|_| SendError::Ended)?;
+        refused.await.map_err(|_| SendError::Ended)
     }
 
     /// The catalog as calls see it, ahead of the snapshot's.

@@ -173,7 +173,9 @@ async fn answer(shared: Arc<Shared>, takes: Takes, mut writer: Writer, mut held:
             Next::Nothing => return reply::empty(StatusCode::ACCEPTED),
         }
     };
-    let (first, held) = first;
+    let (first, mut held) = first;
+    // A client that does not read its stream holds nothing up.
+    held.let_go();
     let rest = futures_util::stream::unfold(Some((shared, writer, held)), |state| async move {
         let (shared, mut writer, mut held) = state?;
         let step = held.step().await;

@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::oneshot;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
 use super::call::longest_hold;
-use crate::engine::handle::{CallReport, CallRequest, Consent, Hold};
+use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Waited};
 use crate::engine::snapshot::{CallPhase, Caller, Withdrawal};
 use crate::ids::{ConnectionName, SeatHandle};
 use crate::native::Badge;
@@ -49,7 +48,7 @@ struct Pending {
     tool: String,
     hold: Hold,
     cancel: CancellationToken,
-    report: Option<oneshot::Receiver<CallReport>>,
+    report: Option<Waited>,
     /// Its caller was told to come back: that invocation has its line.
     told: bool,
 }
@@ -76,7 +75,10 @@ pub(super) struct Consents {
 
 impl Consents {
     /// False when there are too many: the call is given up.
-    fn park(&self, key: Key, pending: Pending) -> bool {
+    fn park(&self, key: Key, mut pending: Pending) -> bool {
+        if let Some(report) = &mut pending.report {
+            report.let_go();
+        }
         let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
         let full = away.values().map(VecDeque::len).sum::<usize>() >= MOST;
         if !full {

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::envelope::Id;
 use super::sessions::Session;
-use crate::engine::handle::{CallReport, Hold, Progress, Stage};
+use crate::engine::handle::{CallReport, Hold, Progress, Stage, Waited};
 use crate::engine::snapshot::{CallPhase, Withdrawal};
 use crate::ids::SeatHandle;
 use crate::tool::{Digest, Entry, ToolKey};
@@ -49,7 +49,7 @@ pub(super) struct Live {
     pub(super) session: Arc<Session>,
     pub(super) hold: Hold,
     pub(super) cancel: CancellationToken,
-    pub(super) report: oneshot::Receiver<CallReport>,
+    pub(super) report: Waited,
     /// The tool as it was offered, and since when the present caller waits for it: for the caller's turn.
     turn: (Arc<Entry>, Instant),
     counted: bool,
@@ -81,7 +81,7 @@ impl Live {
         key: Key,
         id: Id,
         session: Arc<Session>,
-        (entry, call): (Arc<Entry>, (Hold, CancellationToken, oneshot::Receiver<CallReport>)),
+        (entry, call): (Arc<Entry>, (Hold, CancellationToken, Waited)),
     ) -> Self {
         let (hold, cancel, report) = call;
         let turn = (entry, Instant::now());
@@ -101,12 +101,8 @@ impl Live {
 
     /// How it ended, once it has, and then no second time.
     pub(super) fn settled(&mut self) -> Option<End> {
-        let report = match self.report.try_recv() {
-            Ok(report) => Some(report),
-            Err(oneshot::error::TryRecvError::Closed) => None,
-            Err(oneshot::error::TryRecvError::Empty) => return None,
-        };
-        Some(self.over(report))
+        let report = self.report.settled()?;
+        Some(self.over(report.ok()))
     }
 
     /// It is over, and its caller's turn takes note of it.
@@ -242,8 +238,14 @@ impl Held {
         said.has_changed().then(|| said.clone()).flatten()
     }
 
+    /// From now on the call goes on whether its caller reads or not.
+    pub(super) fn let_go(&mut self) {
+        self.live.report.let_go();
+    }
+
     /// The call, once its caller has left.
-    pub(super) fn into_live(self) -> Live {
+    pub(super) fn into_live(mut self) -> Live {
+        self.let_go();
         self.live
     }
 }

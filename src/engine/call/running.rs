@@ -1,16 +1,23 @@
-//! Calls on their way: started by whoever hands them in, without a way through the core, which only hears what a
-//! person should see.
+//! Calls on their way: polled by whoever hands them in, without a way through the core, which only hears what a person
+//! should see.
+//!
+//! A call is part of its caller's own task while that waits for it, and costs no task and no waking of its own then.
+//! Let go of, it goes on by itself: what was begun is finished and recorded whether its caller stays or not.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use futures_util::FutureExt as _;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{CallEvent, Pipeline};
-use crate::engine::handle::Submitted;
+use crate::engine::handle::{CallReport, Submitted};
 use crate::ids::CallId;
 
 /// See the module. Clones are the same calls.
@@ -25,21 +32,45 @@ pub(in crate::engine) struct Running {
 #[derive(Debug)]
 pub(in crate::engine) struct Closed;
 
+/// Nothing is known of a call's end: a fault of ours, or the engine ended first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the engine has no end of the call")]
+pub struct NoReport;
+
+/// `None` where a fault of ours ended it.
+type Run = Pin<Box<dyn Future<Output = Option<CallReport>> + Send>>;
+
+/// A call that somebody waits for.
+pub struct Waited(At);
+
+enum At {
+    /// It is polled by who waits.
+    Here(Run),
+    /// It goes on by itself.
+    Apart(oneshot::Receiver<CallReport>),
+    /// Its end was handed out.
+    Over,
+}
+
 impl Running {
     pub(in crate::engine) fn new(pipeline: Pipeline) -> Self {
         Self { pipeline, tasks: TaskTracker::new(), cancels: Arc::default() }
     }
 
-    /// Starts a call.
+    /// Starts a call that goes on by itself.
     pub(in crate::engine) fn start(&self, call: CallId, submitted: Submitted) -> Result<(), Closed> {
+        self.wait(call, submitted).map(drop)
+    }
+
+    /// Takes a call in. It runs while it is waited for, and by itself from when it is not any more.
+    pub(in crate::engine) fn wait(&self, call: CallId, submitted: Submitted) -> Result<Waited, Closed> {
         if self.tasks.is_closed() {
             return Err(Closed);
         }
-        let Submitted { request, hold, reply, refused } = submitted;
+        let Submitted { request, hold, refused } = submitted;
         self.cancels().insert(call.clone(), request.cancel.clone());
         let running = self.clone();
-        // In a box, so that it is not moved about on its way into the runtime.
-        let run = Box::pin(async move {
+        let run = self.tasks.track_future(async move {
             let (pipeline, id) = (running.pipeline.clone(), call.clone());
             let ran = async move {
                 match refused {
@@ -47,20 +78,15 @@ impl Running {
                     None => pipeline.run(id, request, hold).await,
                 }
             };
-            match AssertUnwindSafe(ran).catch_unwind().await {
-                Ok(report) => {
-                    if let Some(reply) = reply {
-                        // A caller that has gone hears nothing; the audit and the snapshot hold the end.
-                        let _ = reply.send(report);
-                    }
-                }
+            let report = AssertUnwindSafe(ran).catch_unwind().await.ok();
+            if report.is_none() {
                 // The log has what it was, by the hook for panics. When the core is gone, nobody is there to tell.
-                Err(_) => drop(running.pipeline.core.send(CallEvent::Lost(call.clone())).await),
+                let _ = running.pipeline.core.send(CallEvent::Lost(call.clone())).await;
             }
             running.cancels().remove(&call);
+            report
         });
-        self.tasks.spawn(run);
-        Ok(())
+        Ok(Waited(At::Here(Box::pin(run))))
     }
 
     /// Gives a call up, if it is still on its way.
@@ -93,4 +119,71 @@ impl Running {
     fn cancels(&self) -> MutexGuard<'_, HashMap<CallId, CancellationToken>> {
         self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+impl Waited {
+    /// From now on the call goes on whether it is polled or not.
+    pub fn let_go(&mut self) {
+        match std::mem::replace(&mut self.0, At::Over) {
+            At::Here(run) => self.0 = At::Apart(apart(run)),
+            other => self.0 = other,
+        }
+    }
+
+    /// The end of a call that was let go of, once there is one, and then no second time.
+    pub fn settled(&mut self) -> Option<Result<CallReport, NoReport>> {
+        let At::Apart(report) = &mut self.0 else { return None };
+        let settled = match report.try_recv() {
+            Ok(report) => Ok(report),
+            Err(oneshot::error::TryRecvError::Closed) => Err(NoReport),
+            Err(oneshot::error::TryRecvError::Empty) => return None,
+        };
+        self.0 = At::Over;
+        Some(settled)
+    }
+}
+
+/// Never asked again after its end.
+impl Future for Waited {
+    type Output = Result<CallReport, NoReport>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let ended = match &mut self.0 {
+            At::Here(run) => std::task::ready!(run.as_mut().poll(cx)).ok_or(NoReport),
+            At::Apart(report) => std::task::ready!(Pin::new(report).poll(cx)).map_err(|_| NoReport),
+            At::Over => Err(NoReport),
+        };
+        self.0 = At::Over;
+        Poll::Ready(ended)
+    }
+}
+
+impl Drop for Waited {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+impl std::fmt::Debug for Waited {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match &self.0 {
+            At::Here(_) => "Waited(here)",
+            At::Apart(_) => "Waited(apart)",
+            At::Over => "Waited(over)",
+        })
+    }
+}
+
+fn apart(run: Run) -> oneshot::Receiver<CallReport> {
+    let (reply, report) = oneshot::channel();
+    // Without a runtime everything has ended, and so has the call.
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            if let Some(ended) = run.await {
+                // A caller that has gone hears nothing; the audit and the snapshot hold the end.
+                let _ = reply.send(ended);
+            }
+        });
+    }
+    report
 }

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -16,9 +16,10 @@ use tokio_util::sync::CancellationToken;
 use super::asks::{Asks, Request};
 use super::flight::{InFlight, LinkOver};
 use super::known::KnownTools;
-use super::link::{Carriage, Frame, Ticket};
+use super::link::{Carriage, Frame, Source, Ticket};
 use super::message::{self, Fault, Incoming, Lack, LinkEnd, Reached, RpcError};
 use super::progress::Said;
+use super::wire::Pipe;
 use crate::engine::status::{Era, Offer, Offers};
 
 /// A client on one link. Clones share it.
@@ -27,6 +28,7 @@ pub(super) struct Client(Arc<Inner>);
 
 struct Inner {
     outgoing: mpsc::Sender<Frame>,
+    direct: Weak<Pipe>,
     carriage: Carriage,
     asks: Arc<Asks>,
     next_id: AtomicU64,
@@ -91,7 +93,7 @@ pub(super) enum Answer {
 
 impl Client {
     /// A client that writes to `outgoing`; [`Self::run`] has to run beside it.
-    pub fn new(outgoing: mpsc::Sender<Frame>, carriage: Carriage, asks: Asks) -> Self {
+    pub fn new(outgoing: mpsc::Sender<Frame>, direct: Weak<Pipe>, carriage: Carriage, asks: Asks) -> Self {
         let state = State {
             pending: HashMap::new(),
             era: None,
@@ -105,6 +107,7 @@ impl Client {
         };
         Self(Arc::new(Inner {
             outgoing,
+            direct,
             carriage,
             asks: Arc::new(asks),
             next_id: AtomicU64::new(1),
@@ -119,10 +122,10 @@ impl Client {
     }
 
     /// Handles what comes off the link until it ends.
-    pub async fn run(self, mut incoming: mpsc::Receiver<Incoming>) {
+    pub async fn run(self, mut incoming: Source) {
         // Set in any case, also when a task of the link or this one panics.
         let _end = EndOnDrop(self.clone());
-        while let Some(message) = incoming.recv().await {
+        while let Some(message) = incoming.next().await {
             self.note_heard(&message);
             match message {
                 Incoming::Response { id, outcome } => self.settle(id, outcome),
@@ -295,11 +298,16 @@ impl Client {
         (InFlight { client: self.clone(), id, ticket, receiver, notices, role, over: false }, frame)
     }
 
-    /// Queues a prepared request; waits while the queue is full.
+    /// Sends a prepared request where the way is free, else queues it; waits while the queue is full.
     ///
     /// # Errors
     /// The link is over; nothing was sent.
     pub async fn queue(&self, frame: Frame) -> Result<(), LinkOver> {
+        let is_free = self.0.outgoing.capacity() == self.0.outgoing.max_capacity();
+        if is_free && self.0.direct.upgrade().is_some_and(|pipe| pipe.write_at_once(&frame.line)) {
+            frame.depart();
+            return Ok(());
+        }
         self.0.outgoing.send(frame).await.map_err(|_| LinkOver)
     }
 

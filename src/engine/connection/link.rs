@@ -1,9 +1,9 @@
-//! A link: two bounded channels between the client and whatever carries its messages.
+//! A link: a bounded channel to whatever carries the client's messages, and where the other side's come from.
 //!
 //! [`super::wire`] makes links over byte streams, [`super::http`] over an endpoint; [`super::client`] is the one
 //! reader and writer. A link knows nothing about requests except whether one has left.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use http::{HeaderName, HeaderValue};
@@ -12,6 +12,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::message::Incoming;
+use super::wire::{Lines, Pipe};
 
 /// Messages that wait to be written, and messages read that wait to be handled.
 pub(super) const QUEUE: usize = 64;
@@ -22,8 +23,10 @@ pub(super) struct Link {
     pub carriage: Carriage,
     /// Messages to the other side.
     pub outgoing: mpsc::Sender<Frame>,
-    /// Messages from it; the last one is [`Incoming::End`].
-    pub incoming: mpsc::Receiver<Incoming>,
+    /// The same way, for who has a short message while nothing else is on it.
+    pub direct: Weak<Pipe>,
+    /// Messages from it.
+    pub incoming: Source,
     /// The tasks that carry them.
     pub tasks: JoinSet<()>,
     /// Closes our side: a child's stdin, an endpoint's session.
@@ -32,10 +35,28 @@ pub(super) struct Link {
     pub farewell: Option<JoinHandle<()>>,
 }
 
+/// Where the other side's messages come from; the last one is [`Incoming::End`].
+pub(super) enum Source {
+    /// Tasks that carry them.
+    Tasks(mpsc::Receiver<Incoming>),
+    /// The stream itself.
+    Lines(Lines),
+}
+
+impl Source {
+    /// The next one.
+    pub async fn next(&mut self) -> Option<Incoming> {
+        match self {
+            Self::Tasks(messages) => messages.recv().await,
+            Self::Lines(lines) => lines.next().await,
+        }
+    }
+}
+
 /// One message of ours.
 pub(super) struct Frame {
-    /// JSON text without a newline.
-    pub text: String,
+    /// JSON text and a newline.
+    pub line: String,
     /// For requests that must not be sent once they are given up.
     pub ticket: Option<Arc<Ticket>>,
     /// Arguments that an endpoint wants to see among the headers; pipes have none.
@@ -53,8 +74,14 @@ pub(super) enum Carriage {
 
 impl Frame {
     /// A message that goes out in any case.
-    pub fn plain(text: String) -> Self {
-        Self { text, ticket: None, mirrored: Vec::new() }
+    pub fn plain(mut text: String) -> Self {
+        text.push('\n');
+        Self { line: text, ticket: None, mirrored: Vec::new() }
+    }
+
+    /// The message without its newline.
+    pub fn text(&self) -> &str {
+        self.line.trim_end()
     }
 
     /// True when this message is to be written now; from here on it counts as sent.

@@ -75,7 +75,7 @@ async fn ask(client: &Client) -> Option<String> {
 mod tests {
     use tokio::sync::mpsc;
 
-    use super::super::link::Frame;
+    use super::super::link::{Frame, Source};
     use super::super::message::{Incoming, Lack, LinkEnd, Reached};
     use super::*;
 
@@ -83,9 +83,9 @@ mod tests {
     fn client() -> (Client, mpsc::Receiver<Frame>, mpsc::Sender<Incoming>) {
         let (outgoing, frames) = mpsc::channel(8);
         let (messages, incoming) = mpsc::channel(8);
-        let client = Client::new(outgoing, Carriage::Http, crate::engine::connection::asks::Asks::deaf());
+        let client = Client::new(outgoing, std::sync::Weak::new(), Carriage::Http, crate::engine::connection::asks::Asks::deaf());
         client.settle_era(Era::Legacy);
-        tokio::spawn(client.clone().run(incoming));
+        tokio::spawn(client.clone().run(Source::Tasks(incoming)));
         (client, frames, messages)
     }
 
@@ -93,11 +93,11 @@ mod tests {
     async fn answer(mut frames: mpsc::Receiver<Frame>, messages: mpsc::Sender<Incoming>, answered: usize) -> usize {
         let mut asked = 0;
         while let Some(frame) = frames.recv().await {
-            if !frame.text.contains("ping") || !frame.depart() {
+            if !frame.text().contains("ping") || !frame.depart() {
                 continue;
             }
             asked += 1;
-            let id = serde_json::from_str::<serde_json::Value>(&frame.text).unwrap()["id"].as_u64().unwrap();
+            let id = serde_json::from_str::<serde_json::Value>(frame.text()).unwrap()["id"].as_u64().unwrap();
             let (reached, fault) =
                 (Reached::No, if asked <= answered { Fault::Status(404) } else { Fault::Unreachable });
             let lack = Lack { reached, fault, reason: "cannot connect".to_owned() };

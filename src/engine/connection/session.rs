@@ -56,10 +56,10 @@ impl Session {
             TransportSpec::Http(http) => (None, http::open(http, &spec.name, sink)?),
             TransportSpec::Custom(connector) => {
                 let (writer, reader) = connector.connect();
-                (None, wire::spawn(writer, reader, sink.clone()))
+                (None, wire::spawn(wire::Writer::Stream(writer), reader, sink.clone()))
             }
         };
-        let client = Client::new(link.outgoing, link.carriage, Asks::of(spec));
+        let client = Client::new(link.outgoing, link.direct, link.carriage, Asks::of(spec));
         let mut tasks = link.tasks;
         tasks.spawn(client.clone().run(link.incoming));
         Ok(Self { client, tasks, close: link.close, farewell: link.farewell, process, sink: sink.clone() })

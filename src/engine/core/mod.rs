@@ -231,7 +231,7 @@ impl Core {
                     cancel: CancellationToken::new(),
                 };
                 // It is closed only once this loop has ended.
-                let submitted = Submitted { request, hold: Hold::default(), reply: None, refused: None };
+                let submitted = Submitted { request, hold: Hold::default(), refused: None };
                 let _ = self.running.start(call, submitted);
             }
             Command::Cancel(call) => self.running.cancel(&call),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::json;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Core;
@@ -16,7 +16,7 @@ use crate::engine::call::Link;
 use crate::engine::command::Verdict;
 use crate::engine::connection::ConnectionEvent;
 use crate::engine::gate::Attendance;
-use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted};
+use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Submitted, Waited};
 use crate::engine::snapshot::{CallPhase, Caller, Tier};
 use crate::engine::start::{Options, assemble};
 use crate::engine::status::{ConnectionStatus, Offers};
@@ -101,12 +101,11 @@ fn rules(decision: PolicyDecision) -> ApprovalSettings {
     ApprovalSettings { rules: vec![rule], ..ApprovalSettings::default() }
 }
 
-async fn wait(core: &mut Core) -> oneshot::Receiver<CallReport> {
+async fn wait(core: &mut Core) -> Waited {
     wait_by(core, Hold::default()).await
 }
 
-async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
-    let (reply, report) = oneshot::channel();
+async fn wait_by(core: &mut Core, hold: Hold) -> Waited {
     let request = CallRequest {
         caller: Caller::Seat { seat: "release".into(), session: "s1".into(), client: "test".into() },
         tool: "wipe".into(),
@@ -114,8 +113,9 @@ async fn wait_by(core: &mut Core, hold: Hold) -> oneshot::Receiver<CallReport> {
         consent: Consent::None,
         cancel: CancellationToken::new(),
     };
-    let submitted = Submitted { request, hold, reply: Some(reply), refused: None };
-    core.running.start(CallId::fresh(), submitted).unwrap();
+    let submitted = Submitted { request, hold, refused: None };
+    let mut report = core.running.wait(CallId::fresh(), submitted).unwrap();
+    report.let_go();
     while core.desk.views().is_empty() {
         step(core).await;
     }
@@ -128,7 +128,7 @@ async fn step(core: &mut Core) {
     core.call_event(event);
 }
 
-async fn end(core: &mut Core, mut report: oneshot::Receiver<CallReport>) -> CallReport {
+async fn end(core: &mut Core, mut report: Waited) -> CallReport {
     loop {
         tokio::select! {
             biased;

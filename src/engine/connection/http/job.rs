@@ -44,7 +44,7 @@ pub(super) struct Job {
 
 /// Sends a message and hands on what comes back.
 pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming>, frame: Frame) {
-    let Ok(value) = serde_json::from_str::<Value>(&frame.text) else {
+    let Ok(value) = serde_json::from_str::<Value>(frame.text()) else {
         tracing::debug!(server = %endpoint.name, "message_not_sent");
         return;
     };
@@ -57,13 +57,13 @@ pub(super) async fn run(endpoint: Arc<Endpoint>, messages: mpsc::Sender<Incoming
     // What makes a session belongs to none.
     let session = if job.is_handshake() { Endpoint::no_session() } else { job.endpoint.session() };
     let mut more = headers::of_message(&value, session.revision.clone());
-    more.extend(frame.mirrored);
-    match job.endpoint.post(frame.text.clone(), more, &session).await {
+    more.extend(frame.mirrored.iter().cloned());
+    match job.endpoint.post(frame.text().to_owned(), more, &session).await {
         Err(error) => job.lacking(fate::of_error(&error, &job.endpoint.display)).await,
         Ok(answer) if answer.status().is_success() => job.read(answer, &session).await,
         Ok(answer) if job.method == "initialize" && matches!(answer.status().as_u16(), 404 | 405) => {
             // Perhaps it speaks the transport of 2024-11-05, which answers only to GET at this address.
-            if !classic::run(&job, &frame.text).await {
+            if !classic::run(&job, frame.text()).await {
                 job.refused(answer, &session).await;
             }
         }

@@ -13,7 +13,7 @@ mod sse;
 mod stream;
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -26,7 +26,7 @@ use self::endpoint::Endpoint;
 use super::HttpSpec;
 use super::failure::Trouble;
 use super::lines::LineSink;
-use super::link::{Carriage, Frame, Link, QUEUE};
+use super::link::{Carriage, Frame, Link, QUEUE, Source};
 use super::message::{Incoming, LinkEnd};
 use crate::ids::ConnectionName;
 
@@ -45,7 +45,8 @@ pub(super) fn open(spec: &HttpSpec, name: &ConnectionName, sink: &Arc<LineSink>)
     let carrier = Carrier { endpoint, messages, jobs: JoinSet::new(), by_id: HashMap::new(), stream: None };
     let farewell = tokio::spawn(carrier.run(frames, close.clone()));
     let carriage = Carriage::Http;
-    Ok(Link { carriage, outgoing, incoming, tasks: JoinSet::new(), close, farewell: Some(farewell) })
+    let (direct, incoming) = (Weak::new(), Source::Tasks(incoming));
+    Ok(Link { carriage, outgoing, direct, incoming, tasks: JoinSet::new(), close, farewell: Some(farewell) })
 }
 
 /// Sends our messages and keeps track of the requests on their way.
@@ -88,7 +89,7 @@ impl Carrier {
         if !frame.depart() {
             return;
         }
-        let Ok(value) = serde_json::from_str::<Value>(&frame.text) else { return };
+        let Ok(value) = serde_json::from_str::<Value>(frame.text()) else { return };
         let method = value.get("method").and_then(Value::as_str);
         let frame_is_notice = frame.ticket.is_none();
         let job = job::run(self.endpoint.clone(), self.messages.clone(), frame);
