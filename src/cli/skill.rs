@@ -124,7 +124,11 @@ fn read(file: &Path) -> Result<String, Problem> {
     } else {
         std::fs::File::open(file).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
     };
-    done.map_err(|error| failed(format!("{named}: {error}")))?;
+    done.map_err(|error| {
+        failed(format!(
+            "cannot read {named}: {error}; name the file that holds the skill's text, or - for standard input"
+        ))
+    })?;
     let length = bytes.len() as u64;
     let text = String::from_utf8(bytes).ok().filter(|_| length < MOST);
     let text = text.filter(|text| text.chars().count() <= LONGEST && !text.contains('\0'));
@@ -163,7 +167,7 @@ async fn show(store: &Store, agent_id: String, name: String) -> Result<String, P
 }
 
 fn unknown(name: &str) -> Problem {
-    failed(format!("the seat has no skill \"{name}\"; crewlet-tui skill list names them"))
+    failed(format!("the seat has no skill \"{name}\"; `crewlet-tui skill list SEAT` names them"))
 }
 
 async fn add(store: &Store, new: NewSkill, taken: Taken) -> Result<String, Problem> {
