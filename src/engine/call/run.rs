@@ -260,15 +260,16 @@ impl Run {
         self.view.phase = phase.clone();
         self.view.elapsed = Some(self.received.elapsed());
         let note = self.note();
-        let message = report::message(&self.view, output.as_ref());
+        let text: Option<Arc<str>> = output.as_ref().map(|output| output::as_text(output).into());
+        let message = report::message(&self.view, text.as_ref());
         let message: Arc<str> = match &note {
             Some(note) if message.is_empty() => note.clone(),
             Some(note) => format!("{note}\n\n{message}").into(),
-            None => message.into(),
+            None => message,
         };
-        self.view.result = output.as_ref().map(|output| {
+        self.view.result = output.as_ref().zip(text).map(|(output, text)| {
             Arc::new(ResultView {
-                text: output::as_text(output).into(),
+                text,
                 is_error: output.is_error,
                 redacted: output.notes.contains(&OutputNote::SecretsRedacted),
             })
