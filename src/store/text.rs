@@ -30,9 +30,10 @@ pub(super) fn query(text: &str, columns: &str) -> Option<String> {
     Some(format!("({{{columns}}} : ({}))", words.join(" AND ")))
 }
 
-/// Any of these words in one column; `None` when there are none.
+/// Any of these in one column, each a single word; `None` when there are none.
 pub(super) fn any_of(column: &str, any: &[String]) -> Option<String> {
-    let quoted: Vec<String> = any.iter().flat_map(|one| words(one)).map(|word| format!("\"{word}\"")).collect();
+    let is_word = |one: &&String| words(one).eq([one.as_str()]);
+    let quoted: Vec<String> = any.iter().filter(is_word).map(|word| format!("\"{word}\"")).collect();
     (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
 }
 
@@ -76,6 +77,9 @@ mod tests {
             any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(),
             "({project} : (\"WEB\" OR \"APP\"))"
         );
+        let odd = ["A-B", "-", "", "WEB"].map(str::to_owned);
+        assert_eq!(any_of("project", &odd).unwrap(), "({project} : (\"WEB\"))", "what is no word means no other one");
+        assert_eq!(any_of("project", &odd[..3]), None);
         assert_eq!(any_of("project", &[]), None);
         assert_eq!(any_word("content", "x B; b OR near").unwrap(), "({content} : (\"near\" OR \"b\" OR \"x\"))");
         assert_eq!(any_word("content", "what is it").unwrap(), "({content} : (\"it\" OR \"is\" OR \"what\"))");
