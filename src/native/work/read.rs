@@ -19,7 +19,7 @@ const FEW: i64 = 5;
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
-    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &item)?)]);
+    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &request.actor, &item)?)]);
     let include = request.texts("include").unwrap_or_else(|| vec!["comments".to_owned()]);
     for part in include {
         match part.as_str() {
