@@ -357,9 +357,29 @@ async fn the_rows_are_the_trackers_and_the_figures_count_them() {
 
     let triggered = bench.call("all", "trigger_autopilot", json!({"autopilot_id": "nightly"})).await;
     assert_eq!(triggered.body["agent_id"], json!("release"));
-    let inbox = bench.native.store.read(|store| store.inbox("release", None, 10)).await.unwrap();
+    let inbox = bench.native.store.read(|store| store.inbox("release", None, None, 10)).await.unwrap();
     assert_eq!((inbox.len(), &*inbox[0].body), (1, "check the night"));
     assert_eq!(bench.call("all", "trigger_autopilot", json!({"autopilot_id": "x"})).await.status, 403);
+}
+
+#[tokio::test]
+async fn comments_are_listed_to_the_last() {
+    let bench = bench();
+    let issue = bench.issue("all", "x").await;
+    let by = crate::store::Signed {
+        who: crate::store::items::Who::new("seat", "release"),
+        at: crate::clock::Timestamp::default(),
+    };
+    let comment = move |store: &crate::store::WriteStore<'_>| {
+        let item = store.item("WORK-1")?.unwrap();
+        (0..203).try_for_each(|n| store.add_comment(&item, &format!("{n}"), None, &by).map(|_| ()))
+    };
+    bench.native.store.write(comment).await.unwrap();
+    let first = bench.call("all", "list_comments", json!({"issue_id": issue})).await.body;
+    let rest = json!({"issue_id": issue, "cursor": first["next_cursor"]});
+    let rest = bench.call("all", "list_comments", rest).await.body;
+    let count = |page: &Value| page["comments"].as_array().unwrap().len();
+    assert_eq!((count(&first), count(&rest), &rest["next_cursor"]), (200, 3, &json!(null)));
 }
 
 #[tokio::test]
@@ -457,7 +477,7 @@ async fn under_ask_what_passes_every_check_is_asked_about_and_nothing_is_kept_be
     let listed = bench.call("all", "list_issues", json!({})).await.body;
     assert_eq!(listed["issues"].as_array().unwrap().len(), 1, "{listed}");
     assert_eq!(listed["issues"][0]["version"], json!(1));
-    assert_eq!(bench.native.store.read(|store| store.inbox("release", None, 10)).await.unwrap(), []);
+    assert_eq!(bench.native.store.read(|store| store.inbox("release", None, None, 10)).await.unwrap(), []);
 
     // What the checks refuse is refused before anybody is asked.
     for (badge, tool, arguments, expected) in [

@@ -1,5 +1,6 @@
 //! The tracker's and the pages' tools: who may, what is refused, what comes back.
 
+mod bounds;
 mod items;
 mod pages;
 mod plans;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{find, plans, projects, size};
+use super::{cut, find, plans, projects};
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, PRIORITIES, rank};
@@ -21,9 +21,7 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let limit = request.number("limit").unwrap_or(SOME);
     let filter = Filter { limit: limit + 1, ..filter(store, request)? };
     let mut items = store.items(&filter)?;
-    let more = items.len() > size(limit);
-    items.truncate(size(limit));
-    let cursor = items.last().filter(|_| more).map(|item| match filter.sort {
+    let cursor = cut(&mut items, limit).map(|item| match filter.sort {
         Sort::Newest => json!(item.id),
         sort => json!(format!("{}~{}", sort.key(item), item.id)),
     });

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::people::leads;
-use super::{named, present, unchanged};
+use super::{cut, named, present, unchanged};
 use crate::native::request::{Class, Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, project_key};
@@ -34,17 +34,19 @@ pub fn work_of(store: &ReadStore<'_>, request: &Request, seat: &str) -> Outcome 
     let is_open = |item: &Item| !OVER.contains(&item.status.as_str()) && request.actor.sees(&item.project);
     let queue: Vec<Item> = store.queue(seat)?.into_iter().filter(is_open).collect();
     let ordered: HashSet<i64> = queue.iter().map(|item| item.id).collect();
-    let assigned = store.items(&Filter {
+    let mut assigned = store.items(&Filter {
         projects: request.actor.workspace.clone(),
         not_statuses: OVER.iter().map(ToString::to_string).collect(),
         assignee: Some(seat.to_owned()),
         sort: Sort::Priority,
-        limit: SOME,
+        limit: SOME + 1,
         ..Filter::default()
     })?;
+    let more = cut(&mut assigned, SOME).is_some();
     let rest = assigned.iter().filter(|item| !ordered.contains(&item.id));
     Ok(json!({
         "queue": queue.iter().map(show::row).collect::<Vec<_>>(), "assigned": rest.map(show::row).collect::<Vec<_>>(),
+        "more_assigned": more,
         "unread": store.unread(seat, request.at)?,
     }))
 }
