@@ -111,8 +111,8 @@ impl WriteStore<'_> {
         self.run(query, params![seat, subject, body, who.kind, who.id, at.millis(), item.id, position]).map(|_| ())
     }
 
-    /// Marks a message of a seat, unless something came to it after the position that whoever marks it has seen. True
-    /// when there is one to be marked.
+    /// Marks a message of a seat, unless something came to it after the position that whoever marks it has seen. What was
+    /// answered stays read. True when there is one to be marked.
     pub fn mark(
         &self,
         seat: &str,
@@ -127,7 +127,8 @@ impl WriteStore<'_> {
         };
         // What was read earlier keeps its time.
         let query = "UPDATE inbox SET seen = CASE WHEN ?3 IS NULL THEN NULL ELSE coalesce(seen, ?3) END, snoozed = ?4 \
-            WHERE id = ?1 AND seat = ?2 AND (?5 IS NULL OR position IS NULL OR position <= ?5)";
+            WHERE id = ?1 AND seat = ?2 AND (?5 IS NULL OR position IS NULL OR position <= ?5) \
+            AND (?3 IS NOT NULL OR reply IS NULL)";
         let values = params![id, seat, seen.map(Timestamp::millis), snoozed.map(Timestamp::millis), position];
         Ok(self.run(query, values)? > 0)
     }

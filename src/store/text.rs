@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-/// Words that are looked for at most.
-const MOST_WORDS: usize = 16;
+/// Words that are looked for at most: more than a line of text has.
+const MOST_WORDS: usize = 200;
 /// The same where rows only have to be like the text.
 const MOST_LIKE: usize = 64;
 /// A last word this long may be the beginning of one. Shorter ones begin too many.
@@ -77,6 +77,8 @@ mod tests {
             any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(),
             "({project} : (\"WEB\" OR \"APP\"))"
         );
+        let many = (0..150).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        assert_eq!(query(&many, "title").unwrap().matches('"').count(), 300, "every word counts");
         let odd = ["A-B", "-", "", "WEB"].map(str::to_owned);
         assert_eq!(any_of("project", &odd).unwrap(), "({project} : (\"WEB\"))", "what is no word means no other one");
         assert_eq!(any_of("project", &odd[..3]), None);

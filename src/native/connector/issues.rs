@@ -181,7 +181,10 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
 
 pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let id = request.need("autopilot_id")?;
-    let found = request.company.autopilots.iter().find(|autopilot| &*autopilot.id == id);
+    // Its seat may have left the configuration since the start.
+    let mut known =
+        request.company.autopilots.iter().filter(|autopilot| request.company.seat(autopilot.seat.as_str()).is_some());
+    let found = known.find(|autopilot| &*autopilot.id == id);
     let autopilot = found.ok_or_else(|| Refusal::not_found("autopilot"))?;
     request.actor.may_write()?;
     questions::room_for_prompt(store, autopilot.seat.as_str())?;

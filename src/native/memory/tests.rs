@@ -475,6 +475,24 @@ async fn an_outage_loses_no_row_and_fails_no_tool() {
 }
 
 #[tokio::test]
+async fn a_service_that_refuses_everything_costs_no_row_its_vector() {
+    let no_model: Does = |_| (400, String::new());
+    let (embedder, _asked) = service(vec![no_model, no_model, vectors]);
+    let bench = bench_with(None);
+    bench.text("s1", "reflect_and_persist", json!({"content": "a cat"})).await;
+    embedder.wake(&bench.memory.store);
+    tokio::time::timeout(std::time::Duration::from_secs(20), embedded(&bench)).await.unwrap();
+    let wanted = crate::store::memory::Vector { model: "m".to_owned(), numbers: vec![1.0, 0.1] };
+    let id = agent_id("Acme", &"release".into());
+    let found = bench
+        .memory
+        .store
+        .read(move |store| store.diary_like(&id, &Likeness::to("pets", Some(wanted)), Timestamp::now(), 9));
+    let found: Vec<_> = found.await.map_err(|error: StoreError| error).unwrap();
+    assert_eq!(found.len(), 1, "found by its vector, which it has once the model is there");
+}
+
+#[tokio::test]
 async fn a_text_that_is_refused_keeps_no_other_one_waiting() {
     let refuses: Does =
         |inputs| if inputs.iter().any(|text| text.contains("bad")) { (400, String::new()) } else { vectors(inputs) };

@@ -101,6 +101,14 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The names of a seat's skills that are not archived.
+    pub fn skill_names(&self, agent_id: &str, limit: i64) -> Result<Vec<String>, StoreError> {
+        let query = "SELECT name FROM skills WHERE agent_id = ?1 AND state <> 'archived' ORDER BY name LIMIT ?2";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map(params![agent_id, limit], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// A seat's skill of this name.
     pub fn skill(&self, agent_id: &str, name: &str) -> Result<Option<Skill>, StoreError> {
         let mut query = self.connection.prepare_cached(&format!("{SKILL} WHERE agent_id = ?1 AND name = ?2"))?;
