@@ -1,9 +1,11 @@
 //! `skill`: a seat's skills in the store, also beside a running instance: the store's file takes several programs.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Exit, Global, SkillCommand, complain, print, token};
+use clap::Subcommand;
+
+use super::{Exit, Global, complain, print, token};
 use crate::clock::Timestamp;
 use crate::engine::state_dir::StateDir;
 use crate::native::memory::skills::{LISTED, LONGEST};
@@ -19,6 +21,48 @@ const ABOUT: usize = 300;
 const MOST: u64 = (LONGEST as u64) * 4 + 1;
 /// What the versions are said to be replaced by.
 const KIND: &str = "skill_command";
+
+/// What can be done with skills.
+#[derive(Subcommand, Debug)]
+pub(super) enum SkillCommand {
+    /// Name a seat's skills
+    List {
+        /// The seat's handle
+        seat: String,
+    },
+    /// Print one
+    Show {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+    },
+    /// Give a seat a skill
+    Add {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// Its text, or - for standard input
+        file: PathBuf,
+        /// What it is for, in one line
+        #[arg(long, value_name = "TEXT")]
+        about: Option<String>,
+        /// Take the place of the skill of this name; its text is kept as a version
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Say whether one can be used: active, stale (with a warning) or archived (no more)
+    Mark {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// active, stale or archived
+        #[arg(value_parser = state)]
+        state: SkillState,
+    },
+}
 
 /// Runs one of them.
 pub(super) fn run(global: &Global, command: &SkillCommand) -> Exit {
