@@ -169,6 +169,12 @@ impl WriteStore<'_> {
         Ok(skill.version + 1)
     }
 
+    /// Says in a line what a skill is for.
+    pub fn describe_skill(&self, skill: &Skill, description: &str, at: Timestamp) -> Result<(), StoreError> {
+        let query = "UPDATE skills SET description = ?2, updated_at = ?3 WHERE id = ?1";
+        self.run(query, params![skill.id, description, at.millis()]).map(|_| ())
+    }
+
     /// Says whether a skill can be used.
     pub fn set_skill_state(&self, skill: &Skill, state: SkillState, at: Timestamp) -> Result<(), StoreError> {
         let mut update =
