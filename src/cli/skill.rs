@@ -282,7 +282,7 @@ mod tests {
             std::fs::write(&file, bytes).unwrap();
             read(&file).is_err()
         };
-        for bytes in [&b"\xff"[..], b"a\0b", b" \n", &[b'x'; LONGEST + 1]] {
+        for bytes in [&b"\xff"[..], b"a\0b", b" \n", &vec![b'x'; LONGEST + 1]] {
             assert!(refused(bytes), "{} bytes", bytes.len());
         }
         assert!(!refused("ä".repeat(LONGEST).as_bytes()));

@@ -88,8 +88,11 @@ pub fn merge(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return conflict(format!("{} was merged itself; name the item that it was merged into", into.key()));
     }
     // What stands below the merged item comes to stand below the other one.
-    if into.parent != Some(item.id) && above(store, &into, &item).is_err() {
-        return conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+    if into.parent != Some(item.id)
+        && let Err(refusal) = above(store, &into, &item)
+    {
+        let further = || conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+        return if refusal.class == Class::Conflict { further() } else { Err(refusal) };
     }
     for project in store.projects_below(item.id)? {
         below_is_seen(request, &project)?;
