@@ -1,7 +1,8 @@
 //! Rows as JSON for tools. Pure.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::request::Actor;
 use super::words::{CONNECTOR_PRIORITIES, PRIORITIES, word};
 use crate::clock::Timestamp;
 use crate::store::heads::PageVersion;
@@ -16,12 +17,19 @@ pub fn who(who: &Who) -> String {
     format!("{}:{}", who.kind, who.id)
 }
 
-/// The key of the item of this number.
-fn key(store: &ReadStore<'_>, id: Option<i64>) -> Result<Option<String>, StoreError> {
-    match id {
-        Some(id) => Ok(store.item_by_id(id)?.map(|item| item.key())),
-        None => Ok(None),
-    }
+/// The item of this number, if it exists for the one who asks.
+fn seen(store: &ReadStore<'_>, actor: &Actor, id: Option<i64>) -> Result<Option<Item>, StoreError> {
+    let found = id.map_or(Ok(None), |id| store.item_by_id(id))?;
+    Ok(found.filter(|item| actor.sees(&item.project)))
+}
+
+/// A text with keys of items in it, without those that do not exist for the one who asks.
+fn without_unseen(actor: &Actor, text: &str) -> String {
+    let is_key = |(project, number): (&str, &str)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !actor.sees(project)
+    };
+    let shown = |word| if str::rsplit_once(word, '-').is_some_and(is_key) { "elsewhere" } else { word };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// An item in a list.
@@ -34,15 +42,16 @@ pub fn row(item: &Item) -> Value {
     })
 }
 
-/// An item, whole.
-pub fn item(store: &ReadStore<'_>, item: &Item) -> Result<Value, StoreError> {
+/// An item, whole, for this one who asks.
+pub fn item(store: &ReadStore<'_>, actor: &Actor, item: &Item) -> Result<Value, StoreError> {
+    let key = |id| Ok::<_, StoreError>(seen(store, actor, id)?.map(|item| item.key()));
     Ok(json!({
         "item": item.key(), "id": item.uuid, "title": item.title, "body": item.body, "type": item.kind,
         "status": item.status,
         "priority": word(PRIORITIES, item.priority), "project": item.project,
         "assignee": item.assignee.as_ref().map(|who| &who.id), "reporter": who(&item.reporter),
-        "parent": key(store, item.parent)?, "labels": item.labels, "due": item.due, "fields": item.fields,
-        "merged_into": key(store, item.merged)?, "version": item.version,
+        "parent": key(item.parent)?, "labels": item.labels, "due": item.due, "fields": item.fields,
+        "merged_into": key(item.merged)?, "version": item.version,
         "created": item.created.rfc3339_seconds(), "updated": item.updated.rfc3339_seconds(),
         "removed": item.removed.map(Timestamp::rfc3339_seconds),
     }))
@@ -56,16 +65,27 @@ pub fn comment(comment: &Comment) -> Value {
     })
 }
 
-/// A row of an item's history.
-pub fn change(change: &Change) -> Value {
+/// A row of an item's history, for this one who asks.
+pub fn change(actor: &Actor, change: &Change) -> Value {
+    let detail = match change.what.as_str() {
+        "linked" | "unlinked" | "merged in" | "moved" => without_unseen(actor, &change.detail),
+        _ => change.detail.clone(),
+    };
     json!({
         "position": change.position, "at": change.at.rfc3339_seconds(), "actor": who(&change.actor),
-        "what": change.what, "detail": change.detail, "fields": change.data.clone().map(named),
+        "what": change.what, "detail": detail, "fields": change.data.clone().map(|fields| named(actor, fields)),
     })
 }
 
-/// Differences with priorities by their words.
-fn named(mut fields: Value) -> Value {
+/// Differences with priorities by their words, and without items that do not exist for the one who asks.
+fn named(actor: &Actor, mut fields: Value) -> Value {
+    for name in ["parent", "merged"] {
+        for value in fields.get_mut(name).and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+            if let Some(key) = value.as_str() {
+                *value = without_unseen(actor, key).into();
+            }
+        }
+    }
     if let Some(priority) = fields.get_mut("priority").and_then(Value::as_object_mut) {
         for value in priority.values_mut() {
             *value = word(PRIORITIES, value.as_i64().unwrap_or(0)).into();
@@ -118,11 +138,8 @@ pub fn page_version(version: &PageVersion) -> Value {
 }
 
 /// An item as the connector shows it.
-pub fn issue(store: &ReadStore<'_>, item: &Item) -> Result<Value, StoreError> {
-    let parent = match item.parent {
-        Some(parent) => store.item_by_id(parent)?.map(|parent| parent.uuid),
-        None => None,
-    };
+pub fn issue(store: &ReadStore<'_>, actor: &Actor, item: &Item) -> Result<Value, StoreError> {
+    let parent = seen(store, actor, item.parent)?.map(|parent| parent.uuid);
     Ok(json!({
         "id": item.uuid, "key": item.key(), "title": item.title, "description": item.body, "status": item.status,
         "priority": word(CONNECTOR_PRIORITIES, item.priority), "project_id": item.project, "parent_issue_id": parent,

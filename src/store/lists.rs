@@ -217,6 +217,11 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// Everything directly below an item, also what is in the trash.
+    pub fn directly_below(&self, id: i64) -> Result<Vec<Item>, StoreError> {
+        rows(self.connection, &format!("{ITEM} WHERE parent = ? ORDER BY id"), vec![Value::Integer(id)])
+    }
+
     /// What went into the trash together with an item and is still there.
     pub fn removed_with(&self, root: i64) -> Result<Vec<Item>, StoreError> {
         let query = format!("{ITEM} WHERE removed_with = ? AND removed IS NOT NULL ORDER BY id");

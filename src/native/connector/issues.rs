@@ -40,13 +40,14 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
         offset: request.number("offset").unwrap_or(0),
         ..Filter::default()
     };
-    let issues: Result<Vec<Value>, _> = store.items(&filter)?.iter().map(|item| show::issue(store, item)).collect();
+    let issues: Result<Vec<Value>, _> =
+        store.items(&filter)?.iter().map(|item| show::issue(store, &request.actor, item)).collect();
     Ok(json!({"issues": issues?}))
 }
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
-    Ok(json!({"issue": show::issue(store, &item)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &item)?}))
 }
 
 pub fn comments(store: &ReadStore<'_>, request: &Request) -> Outcome {
@@ -108,7 +109,7 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
     };
     let made = store.create_item(new, &request.signed())?;
     notify::changed(store, request, None, &made)?;
-    Ok(json!({"issue": show::issue(store, &made.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &made.row)?}))
 }
 
 /// Who is to work on an issue: there has to be such a seat, and of the kind that was said.
@@ -153,7 +154,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
     };
     let now = store.update_item(&item, changes, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    Ok(json!({"issue": show::issue(store, &now.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &now.row)?}))
 }
 
 pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
@@ -174,7 +175,7 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let changes = ItemChanges { assignee: Some(Some(Who::new("agent", agent))), ..ItemChanges::default() };
     let now = store.update_item(&item, changes, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    Ok(json!({"issue": show::issue(store, &now.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &now.row)?}))
 }
 
 pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {

@@ -32,8 +32,7 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
 
 /// The same call with what a saved view says, where the call itself says nothing.
 fn through_view(store: &ReadStore<'_>, request: &Request, name: &str) -> Result<Request, Refusal> {
-    let view =
-        store.view(name)?.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))?;
+    let view = super::plans::view(store, request, name)?;
     let mut through = request.clone();
     // It was an object when it was saved.
     let saved: serde_json::Map<String, Value> = serde_json::from_str(&view.filter).unwrap_or_default();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::people::leads;
 use super::{named, present, unchanged};
-use crate::native::request::{Outcome, Refusal, Request};
+use crate::native::request::{Class, Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, project_key};
 use crate::store::items::Item;
@@ -70,7 +70,9 @@ pub fn set_priorities(store: &WriteStore<'_>, request: &Request) -> Outcome {
         }
         items.push(item);
     }
-    let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
+    // What does not exist for the one who orders keeps its place behind what does.
+    let unseen = store.queue(handle)?.into_iter().filter(|item| !request.actor.sees(&item.project));
+    let ids: Vec<i64> = items.iter().map(|item| item.id).chain(unseen.map(|item| item.id)).collect();
     let position = store.set_queue(handle, &ids, &request.signed())?;
     Ok(json!({
         "seat": handle, "queue": super::write::keys(&items), "by": show::who(&request.actor.who), "position": position,
@@ -83,7 +85,7 @@ pub fn set_pins(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let (mut views, mut favorites) = split(store.pins(seat)?);
     if let Some(names) = request.texts("views") {
         for name in &names {
-            store.view(name)?.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))?;
+            view(store, request, name)?;
         }
         views = names;
     }
@@ -148,19 +150,31 @@ pub fn list_views(store: &ReadStore<'_>, request: &Request) -> Outcome {
             "version": view.version, "updated": view.updated.rfc3339_seconds(), "pinned": pinned.contains(&view.name),
         })
     };
-    // A view of a project that does not exist for the one who asks does not either.
-    let exists = |view: &&View| {
-        let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
-        let project = filter.get("project").and_then(Value::as_str);
-        project.is_none_or(|project| request.actor.sees(&project.trim().to_ascii_uppercase()))
-    };
-    Ok(json!({"views": store.views()?.iter().filter(exists).map(row).collect::<Vec<_>>()}))
+    Ok(json!({"views": store.views()?.iter().filter(|view| exists(request, view)).map(row).collect::<Vec<_>>()}))
+}
+
+/// The view of this name, if it exists for the one who asks.
+pub fn view(store: &ReadStore<'_>, request: &Request, name: &str) -> Result<View, Refusal> {
+    let found = store.view(name)?.filter(|view| exists(request, view));
+    found.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))
+}
+
+/// Whether a view exists for the one who asks: one of a project that does not, does not either.
+fn exists(request: &Request, view: &View) -> bool {
+    // It was an object when it was saved.
+    let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
+    let project = filter.get("project").and_then(Value::as_str);
+    project.is_none_or(|project| request.actor.sees(&project.trim().to_ascii_uppercase()))
 }
 
 pub fn save_view(store: &WriteStore<'_>, request: &Request) -> Outcome {
     request.actor.may_write()?;
     let name = request.need("name")?.trim();
     let before = store.view(name)?;
+    if before.as_ref().is_some_and(|view| !exists(request, view)) {
+        let message = "this name is taken, by a view that this token does not have; choose another one";
+        return Err(Refusal { class: Class::Conflict, message: message.to_owned() });
+    }
     unchanged(request, "the view", before.as_ref().map_or(0, |view| view.version))?;
     let filter = Value::Object(request.object("filter")).to_string();
     let about = match (request.text("about"), &before) {

@@ -19,7 +19,7 @@ const FEW: i64 = 5;
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
-    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &item)?)]);
+    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &request.actor, &item)?)]);
     let include = request.texts("include").unwrap_or_else(|| vec!["comments".to_owned()]);
     for part in include {
         match part.as_str() {
@@ -33,7 +33,7 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
             }
             "history" => {
                 let changes = store.history(item.id, PAGE)?;
-                shown.insert(part, changes.iter().map(show::change).collect());
+                shown.insert(part, changes.iter().map(|change| show::change(&request.actor, change)).collect());
             }
             "links" => {
                 shown.insert(part, links(store, request, &item)?.into());
@@ -73,7 +73,7 @@ pub fn activity(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let changes = store.history_before(item.id, before, limit + 1)?;
     let mut shown = Vec::new();
     for change in changes.iter().take(size(limit)) {
-        let mut row = show::change(change);
+        let mut row = show::change(&request.actor, change);
         // What was said stands with it, unless it was taken back.
         if change.what == "commented"
             && let Some(comment) = store.comment(&change.detail)?.filter(|comment| comment.removed.is_none())

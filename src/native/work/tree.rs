@@ -22,10 +22,7 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return Err(Refusal { class: Class::Conflict, message });
     }
     for item in &below {
-        if !request.actor.sees(&item.project) {
-            let message = "something below it is in a project that this token does not have";
-            return Err(Refusal { class: Class::Conflict, message: message.to_owned() });
-        }
+        in_sight(request, item)?;
         request.actor.may_delete(&item.reporter)?;
     }
     let now = store.remove_tree(&item, &below, &request.signed())?;
@@ -36,10 +33,24 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
     }))
 }
 
+/// # Errors
+/// Something that would be changed together with another item does not exist for the one who asks.
+fn in_sight(request: &Request, below: &Item) -> Result<(), Refusal> {
+    if request.actor.sees(&below.project) {
+        return Ok(());
+    }
+    let message = "something below it is in a project that this token does not have";
+    Err(Refusal { class: Class::Conflict, message: message.to_owned() })
+}
+
 pub fn restore(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
     let together = store.removed_with(item.id)?;
+    for item in together.iter().filter(|_| item.removed.is_some()) {
+        in_sight(request, item)?;
+        request.actor.may_delete(&item.reporter)?;
+    }
     let now = store.restore_tree(&item, &request.signed())?;
     let outcome = if now.position.is_some() { "restored" } else { "not_in_the_trash" };
     Ok(json!({
@@ -57,7 +68,7 @@ pub fn move_item(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let now = store.move_item(&item, &project, &request.signed())?;
     let outcome = if now.position.is_some() { "moved" } else { "already_there" };
     Ok(json!({
-        "item": show::item(store, &now.row)?, "was": item.key(), "outcome": outcome, "position": now.position,
+        "item": show::item(store, &request.actor, &now.row)?, "was": item.key(), "outcome": outcome, "position": now.position,
         "version": now.row.version,
     }))
 }
@@ -81,9 +92,10 @@ pub fn merge(store: &WriteStore<'_>, request: &Request) -> Outcome {
     if into.parent != Some(item.id) && above(store, &into, &item).is_err() {
         return conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
     }
+    store.directly_below(item.id)?.iter().try_for_each(|child| in_sight(request, child))?;
     let now = store.merge_item(&item, &into, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    changed(store, &now).map(|mut shown| {
+    changed(store, request, &now).map(|mut shown| {
         if let Some(shown) = shown.as_object_mut() {
             shown.insert("into".to_owned(), into.key().into());
         }
