@@ -14,8 +14,17 @@ pub enum StoreError {
     #[error("the store is locked by another program; nothing was kept. Try again, or end what holds crewlet.db")]
     Busy,
     /// The file is not what we wrote.
-    #[error("the store is damaged ({0}); restore crewlet.db from a backup, or move it away to begin anew")]
+    #[error(
+        "the store is damaged ({0}); end this program, then restore crewlet.db from a backup, or move it away to begin anew, \
+         each time with its -wal and -shm files"
+    )]
     Damaged(String),
+    /// The file is not where it was.
+    #[error(
+        "crewlet.db in the state folder is not the file that this program opened: it was moved away or replaced; nothing \
+         was kept. Put it back, or end the program and start it again"
+    )]
+    Moved,
     /// A later version of this program made it.
     #[error(
         "the store was made by a later version of this program (format {found}, this one knows {known}); update it"
@@ -30,7 +39,7 @@ pub enum StoreError {
     #[error("crewlet.db in the state folder is another program's database; move it away")]
     Foreign,
     /// The file cannot be opened, read or written.
-    #[error("the store cannot be used: {0}")]
+    #[error("the store, crewlet.db in the state folder, cannot be used: {0}")]
     Unusable(String),
     /// A fault of ours; nothing was kept.
     #[error("a fault of this program ended the job; nothing was kept, and the log says where")]
