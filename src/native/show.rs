@@ -17,19 +17,10 @@ pub fn who(who: &Who) -> String {
     format!("{}:{}", who.kind, who.id)
 }
 
-/// The item of this number, if it exists for the one who asks.
+/// The item of this number, where it exists for the one who asks.
 fn seen(store: &ReadStore<'_>, actor: &Actor, id: Option<i64>) -> Result<Option<Item>, StoreError> {
     let found = id.map_or(Ok(None), |id| store.item_by_id(id))?;
     Ok(found.filter(|item| actor.sees(&item.project)))
-}
-
-/// A text with keys of items in it, without those that do not exist for the one who asks.
-fn without_unseen(actor: &Actor, text: &str) -> String {
-    let is_key = |(project, number): (&str, &str)| {
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !actor.sees(project)
-    };
-    let shown = |word| if str::rsplit_once(word, '-').is_some_and(is_key) { "elsewhere" } else { word };
-    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
 /// An item in a list.
@@ -42,7 +33,7 @@ pub fn row(item: &Item) -> Value {
     })
 }
 
-/// An item, whole, for this one who asks.
+/// An item, whole, as far as the one who asks may know.
 pub fn item(store: &ReadStore<'_>, actor: &Actor, item: &Item) -> Result<Value, StoreError> {
     let key = |id| Ok::<_, StoreError>(seen(store, actor, id)?.map(|item| item.key()));
     Ok(json!({
@@ -65,7 +56,16 @@ pub fn comment(comment: &Comment) -> Value {
     })
 }
 
-/// A row of an item's history, for this one who asks.
+/// A text with keys of items in it, without those that do not exist for the one who asks.
+fn without_unseen(actor: &Actor, text: &str) -> String {
+    let is_key = |(project, number): (&str, &str)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !actor.sees(project)
+    };
+    let shown = |word| if str::rsplit_once(word, '-').is_some_and(is_key) { "elsewhere" } else { word };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// A row of an item's history, as far as the one who asks may know.
 pub fn change(actor: &Actor, change: &Change) -> Value {
     let detail = match change.what.as_str() {
         "linked" | "unlinked" | "merged in" | "moved" => without_unseen(actor, &change.detail),

@@ -68,7 +68,14 @@ impl WriteStore<'_> {
     /// below the other one. Its comments stay with it.
     pub fn merge_item(&self, item: &Item, into: &Item, by: &Signed) -> Result<Changed<Item>, StoreError> {
         self.link(item, "duplicates", into, by)?;
-        for child in self.directly_below(item.id)? {
+        let query = "SELECT id FROM item WHERE parent = ?1 ORDER BY id";
+        let children: Vec<i64> = {
+            let mut query = self.connection.prepare_cached(query)?;
+            let rows = query.query_map([item.id], |row| row.get(0))?;
+            rows.collect::<Result<_, _>>()?
+        };
+        for child in children {
+            let Some(child) = self.item_by_id(child)? else { continue };
             // What it is merged into takes its place.
             let parent = if child.id == into.id { item.parent } else { Some(into.id) };
             self.update_item(&child, ItemChanges { parent: Some(parent), ..ItemChanges::default() }, by)?;

@@ -177,13 +177,15 @@ impl Filter {
     }
 }
 
-/// All of these words, in these projects where there are any; `None` without words.
+/// All of these words, in these projects where there are any; `None` where nothing can be meant: without words, and in
+/// projects that no item can be in.
 fn wanted_in(words: &str, projects: &[String]) -> Option<String> {
     let wanted = text::query(words, "title body")?;
-    Some(match text::any_of("project", projects) {
-        Some(places) => format!("{wanted} AND {places}"),
-        None => wanted,
-    })
+    if projects.is_empty() {
+        Some(wanted)
+    } else {
+        Some(format!("{wanted} AND {}", text::any_of("project", projects)?))
+    }
 }
 
 impl ReadStore<'_> {
@@ -217,9 +219,11 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Everything directly below an item, also what is in the trash.
-    pub fn directly_below(&self, id: i64) -> Result<Vec<Item>, StoreError> {
-        rows(self.connection, &format!("{ITEM} WHERE parent = ? ORDER BY id"), vec![Value::Integer(id)])
+    /// The projects of what stands directly below an item, also in the trash.
+    pub fn projects_below(&self, id: i64) -> Result<Vec<String>, StoreError> {
+        let mut query = self.connection.prepare_cached("SELECT DISTINCT project FROM item WHERE parent = ?1")?;
+        let rows = query.query_map([id], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// What went into the trash together with an item and is still there.

@@ -17,7 +17,7 @@ use crate::store::lists::Filter;
 use crate::store::{ItemChanges, NewItem, ReadStore, WriteStore};
 
 /// Comments of one answer.
-const COMMENTS: i64 = 1000;
+const COMMENTS: i64 = 200;
 
 fn any(store: &ReadStore<'_>, request: &Request, argument: &str) -> Result<Item, Refusal> {
     let found = store.item(request.need(argument)?)?;
@@ -52,8 +52,9 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
 
 pub fn comments(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
-    let comments = store.comments(item.id, 0, COMMENTS)?;
-    Ok(json!({"comments": comments.iter().map(show::issue_comment).collect::<Vec<_>>()}))
+    let mut comments = store.comments(item.id, request.number("cursor").unwrap_or(0), COMMENTS + 1)?;
+    let cursor = work::cut(&mut comments, COMMENTS).map(|comment| comment.id);
+    Ok(json!({"comments": comments.iter().map(show::issue_comment).collect::<Vec<_>>(), "next_cursor": cursor}))
 }
 
 pub fn usage(store: &ReadStore<'_>, request: &Request) -> Outcome {
@@ -180,7 +181,10 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
 
 pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let id = request.need("autopilot_id")?;
-    let found = request.company.autopilots.iter().find(|autopilot| &*autopilot.id == id);
+    // Its seat may have left the configuration since the start.
+    let mut known =
+        request.company.autopilots.iter().filter(|autopilot| request.company.seat(autopilot.seat.as_str()).is_some());
+    let found = known.find(|autopilot| &*autopilot.id == id);
     let autopilot = found.ok_or_else(|| Refusal::not_found("autopilot"))?;
     request.actor.may_write()?;
     questions::room_for_prompt(store, autopilot.seat.as_str())?;

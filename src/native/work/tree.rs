@@ -22,7 +22,7 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return Err(Refusal { class: Class::Conflict, message });
     }
     for item in &below {
-        in_sight(request, item)?;
+        below_is_seen(request, &item.project)?;
         request.actor.may_delete(&item.reporter)?;
     }
     let now = store.remove_tree(&item, &below, &request.signed())?;
@@ -34,22 +34,22 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
 }
 
 /// # Errors
-/// Something that would be changed together with another item does not exist for the one who asks.
-fn in_sight(request: &Request, below: &Item) -> Result<(), Refusal> {
-    if request.actor.sees(&below.project) {
+/// What stands below something that is to be changed with it does not exist for the one who asks.
+fn below_is_seen(request: &Request, project: &str) -> Result<(), Refusal> {
+    if request.actor.sees(project) {
         return Ok(());
     }
-    let message = "something below it is in a project that this token does not have";
-    Err(Refusal { class: Class::Conflict, message: message.to_owned() })
+    let message = "something below it is in a project that this token does not have; ask who has that one".to_owned();
+    Err(Refusal { class: Class::Conflict, message })
 }
 
 pub fn restore(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
     let together = store.removed_with(item.id)?;
-    for item in together.iter().filter(|_| item.removed.is_some()) {
-        in_sight(request, item)?;
-        request.actor.may_delete(&item.reporter)?;
+    for below in together.iter().filter(|_| item.removed.is_some()) {
+        below_is_seen(request, &below.project)?;
+        request.actor.may_delete(&below.reporter)?;
     }
     let now = store.restore_tree(&item, &request.signed())?;
     let outcome = if now.position.is_some() { "restored" } else { "not_in_the_trash" };
@@ -89,10 +89,15 @@ pub fn merge(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return conflict(format!("{} was merged itself; name the item that it was merged into", into.key()));
     }
     // What stands below the merged item comes to stand below the other one.
-    if into.parent != Some(item.id) && above(store, &into, &item).is_err() {
-        return conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+    if into.parent != Some(item.id)
+        && let Err(refusal) = above(store, &into, &item)
+    {
+        let further = || conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+        return if refusal.class == Class::Conflict { further() } else { Err(refusal) };
     }
-    store.directly_below(item.id)?.iter().try_for_each(|child| in_sight(request, child))?;
+    for project in store.projects_below(item.id)? {
+        below_is_seen(request, &project)?;
+    }
     let now = store.merge_item(&item, &into, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
     changed(store, request, &now).map(|mut shown| {
