@@ -388,10 +388,13 @@ impl Ui {
     }
 
     fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
-        let typing = self.panes.typing();
         match intent {
-            None if typing => self.panes.text(key, snapshot),
-            None => Vec::new(),
+            None => {
+                if let Some(field) = self.panes.field() {
+                    field.key(key);
+                }
+                Vec::new()
+            }
             Some(Intent::View(number)) => {
                 if let Some(view) = View::numbered(number) {
                     self.panes.show(view);
@@ -423,8 +426,8 @@ impl Ui {
     fn paste(&mut self, pasted: &str) -> Vec<Effect> {
         if !self.modals.is_empty() {
             self.modals.paste(pasted);
-        } else if self.panes.typing() {
-            self.panes.paste(pasted);
+        } else if let Some(field) = self.panes.field() {
+            field.paste(pasted);
         }
         Vec::new()
     }

@@ -96,11 +96,7 @@ impl Writer {
 }
 
 /// Starts the task that carries messages to `writer`, and prepares to read from `reader`.
-pub(super) fn spawn(
-    writer: Writer,
-    reader: impl AsyncRead + Send + Unpin + 'static,
-    noise: Arc<LineSink>,
-) -> Link {
+pub(super) fn spawn(writer: Writer, reader: impl AsyncRead + Send + Unpin + 'static, noise: Arc<LineSink>) -> Link {
     let direct = match &writer {
         Writer::Pipe(pipe) => Arc::downgrade(pipe),
         Writer::Stream(_) => Weak::new(),
@@ -152,11 +148,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    fn new(
-        reader: Box<dyn AsyncRead + Send + Unpin>,
-        broken: mpsc::Receiver<LinkEnd>,
-        noise: Arc<LineSink>,
-    ) -> Self {
+    fn new(reader: Box<dyn AsyncRead + Send + Unpin>, broken: mpsc::Receiver<LinkEnd>, noise: Arc<LineSink>) -> Self {
         let reader = BufReader::with_capacity(64 << 10, reader);
         Self { reader, line: Vec::new(), read: VecDeque::new(), broken, noise, ended: false }
     }

@@ -26,7 +26,7 @@ use super::theme::Role;
 use super::widgets::cells::{clear, to_cells};
 use super::widgets::confirm::centred;
 use super::widgets::paint::{Row, Span, flow, put_rows};
-use super::widgets::panel::{Panel, Scroll, inner};
+use super::widgets::panel::{Panel, Scroll, text_area};
 use crate::engine::snapshot::Snapshot;
 use crate::ids::{SeatHandle, WorkerId};
 use crate::secret::Secret;
@@ -100,7 +100,7 @@ impl Workers {
         if let Face::List(listing) = &mut self.face {
             listing.follow(&self.seat, snapshot);
         }
-        let inside = inside(self.area());
+        let inside = text_area(self.area());
         match &mut self.face {
             Face::List(listing) => listing.layout(inside),
             Face::Order(order) => {
@@ -169,7 +169,7 @@ impl Workers {
         let title = format!("{what} of {} ({})", self.name, self.seat);
         let panel = Panel { title: &title, right: &right, focused: true, scroll, heavy: false };
         panel.render(buf, area, draw.theme);
-        let inside = inside(area);
+        let inside = text_area(area);
         match &self.face {
             Face::List(listing) => listing.render(inside, buf, draw),
             Face::Order(order) => order.render(inside, buf, draw),
@@ -189,12 +189,6 @@ impl Workers {
 
 fn said(effect: Effect) -> Outcome {
     Outcome { close: false, effects: vec![effect] }
-}
-
-/// What is inside the frame, with a blank at either side.
-fn inside(area: Rect) -> Rect {
-    let inside = inner(area);
-    Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside }
 }
 
 /// The last rows of `area`, with keys in them; what is above.

@@ -74,7 +74,7 @@ impl WorkPane {
     fn new_item(&self) -> Effect {
         let listed = self.listed();
         let fits = |project: &&Arc<str>| {
-            let wanted = self.filter.value("project");
+            let wanted = self.two.filter.value("project");
             wanted.is_some_and(|wanted| project.to_lowercase().starts_with(&wanted))
         };
         let projects = || listed.into_iter().flat_map(|listed| listed.projects.iter().map(|project| &project.key));
