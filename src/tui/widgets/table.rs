@@ -187,6 +187,13 @@ impl<Id: Clone + PartialEq> Selection<Id> {
         self.scroll();
     }
 
+    /// The same, but a thing that is not among the rows any more stays selected: somebody is reading it.
+    pub fn hold(&mut self, ids: &[Id], height: u16) {
+        let held = self.id.clone();
+        self.layout(ids, height);
+        self.id = held.or_else(|| self.id.take());
+    }
+
     /// Moves by an intent. True when the intent was one that moves.
     pub fn apply(&mut self, intent: Intent, ids: &[Id]) -> bool {
         let page = self.height.saturating_sub(1).max(1);
@@ -280,6 +287,17 @@ mod tests {
         assert_eq!(selection.id(), Some(&"y"));
         selection.layout(&[], 2);
         assert_eq!((selection.id(), selection.visible()), (None, 0..0));
+    }
+
+    #[test]
+    fn what_is_read_stays_selected_when_its_row_goes() {
+        let mut selection = Selection::default();
+        selection.hold(&["a", "b", "c"], 2);
+        selection.apply(Intent::Down, &["a", "b", "c"]);
+        selection.hold(&["a", "c"], 2);
+        assert_eq!(selection.id(), Some(&"b"));
+        selection.layout(&["a", "c"], 2);
+        assert_eq!(selection.id(), Some(&"c"), "the nearest, once nobody reads it");
     }
 
     proptest! {

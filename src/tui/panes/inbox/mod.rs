@@ -90,6 +90,11 @@ impl InboxPane {
         effects
     }
 
+    /// The channel of what is selected.
+    pub const fn channel(&self) -> Option<&Arc<str>> {
+        self.pick.id()
+    }
+
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
         self.focus = Focus::List;

@@ -56,6 +56,8 @@ pub struct PagesPane {
     most: usize,
     /// The last answer about the list.
     listed: Option<Result<Listed, Arc<str>>>,
+    /// Which list that is.
+    list: Arc<str>,
     pick: Selection<Arc<str>>,
     reading: Reading,
 }
@@ -71,6 +73,7 @@ impl PagesPane {
             filter: Filter::default(),
             most: PORTION,
             listed: None,
+            list: Arc::default(),
             pick: Selection::default(),
             reading: Reading::default(),
         }
@@ -99,6 +102,7 @@ impl PagesPane {
             (Ask::Pages(wanted), found) if wanted == self.wanted() => {
                 let listed = |found| if let Found::Pages(listed) = found { listed } else { Listed::default() };
                 self.listed = Some(found.map(listed));
+                self.list = self.filter.text().into();
             }
             (Ask::Page(id, version), found) => {
                 let page = found.map(|found| if let Found::Page(page) = found { page } else { None });
@@ -114,7 +118,11 @@ impl PagesPane {
         let ids = self.ids();
         let used = 1 + usize::from(self.filter.typing());
         let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&ids, to_cells(usize::from(inner(list).height).saturating_sub(used)));
+        let height = to_cells(usize::from(inner(list).height).saturating_sub(used));
+        match self.focus {
+            Focus::List => self.pick.layout(&ids, height),
+            Focus::Detail => self.pick.hold(&ids, height),
+        }
         let all = self.listed().map_or(0, |listed| listed.all);
         if ids.len() >= self.most && ids.len() < all && self.pick.index() + NEAR >= ids.len() {
             self.most = (self.most + PORTION).min(MOST);
@@ -122,6 +130,16 @@ impl PagesPane {
         let place = Split::of(area, Focus::Detail);
         let size = (place.detail_width(), usize::from(inner(place.detail).height));
         self.reading.layout(self.pick.id(), size, &self.zone);
+    }
+
+    /// What is selected.
+    pub const fn selected(&self) -> Option<&Arc<str>> {
+        self.pick.id()
+    }
+
+    /// Which list is shown, in words: rows that come with another one surprise nobody.
+    pub const fn list(&self) -> &Arc<str> {
+        &self.list
     }
 
     /// Gives the keys to the list.
@@ -224,7 +242,7 @@ impl PagesPane {
         let act = Act { tool: "comment_on_page", arguments, done, then: Then::Stay, draft: None };
         let blanks = vec![Blank::text("body", "").required()];
         let title = format!("Comment on \"{}\"", head.title).into();
-        Some(Effect::Write(Box::new(Draft { title, blanks, act, failed: None })))
+        Some(Effect::Write(Box::new(Draft { title, blanks, act, failed: None, place: None })))
     }
 
     fn listed(&self) -> Option<&Listed> {

@@ -137,9 +137,17 @@ impl SeatsPane {
         effects
     }
 
-    /// Gives the keys to the list.
+    /// What is selected, by a name that no other row has.
+    pub fn marked(&self) -> Option<Arc<str>> {
+        self.pick.id().map(|id| match id {
+            RowId::Unit(unit) => format!("unit {unit}").into(),
+            RowId::Seat(seat) => seat.as_str().into(),
+        })
+    }
+
+    /// Gives the keys to the list; the detail is about the seat, not about what it remembers.
     pub const fn to_list(&mut self) {
-        self.focus = Focus::List;
+        (self.focus, self.kept) = (Focus::List, None);
     }
 
     /// What it wants to know of the seats' memories.
@@ -191,6 +199,7 @@ impl SeatsPane {
     /// What Esc does, in a word, while the detail has the keys.
     pub const fn way_back(&self) -> Option<&'static str> {
         match self.focus {
+            Focus::List if self.kept.is_some() => Some("about the seat"),
             Focus::List => None,
             Focus::Detail => Some("list"),
         }

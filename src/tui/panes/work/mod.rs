@@ -48,6 +48,8 @@ pub struct WorkPane {
     most: usize,
     /// The last answer about the list.
     listed: Option<Result<Listed, Arc<str>>>,
+    /// Which list that is.
+    list: Arc<str>,
     /// The last answer about an item.
     shown: Option<(Arc<str>, Shown)>,
     pick: Selection<Arc<str>>,
@@ -72,6 +74,7 @@ impl WorkPane {
             trash: false,
             most: PORTION,
             listed: None,
+            list: Arc::default(),
             shown: None,
             pick: Selection::default(),
             sought: None,
@@ -108,6 +111,7 @@ impl WorkPane {
                 let listed =
                     found.map(|found| if let Found::Work(listed) = found { listed } else { Listed::default() });
                 self.listed = Some(listed);
+                self.list = format!("{} {}", self.trash, self.filter.text()).into();
             }
             (Ask::Item(key), found) => {
                 let item = found.map(|found| if let Found::Item(item) = found { item } else { None });
@@ -127,7 +131,11 @@ impl WorkPane {
         }
         let used = 1 + usize::from(self.filter.typing());
         let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&keys, to_cells(usize::from(inner(list).height).saturating_sub(used)));
+        let height = to_cells(usize::from(inner(list).height).saturating_sub(used));
+        match self.focus {
+            Focus::List => self.pick.layout(&keys, height),
+            Focus::Detail => self.pick.hold(&keys, height),
+        }
         let all = self.listed().map_or(0, |listed| listed.all);
         if keys.len() >= self.most && keys.len() < all && self.pick.index() + NEAR >= keys.len() {
             self.most = (self.most + PORTION).min(MOST);
@@ -141,6 +149,16 @@ impl WorkPane {
         self.filter.clear();
         (self.trash, self.focus) = (false, Focus::List);
         self.sought = Some(key.clone());
+    }
+
+    /// What is selected.
+    pub const fn selected(&self) -> Option<&Arc<str>> {
+        self.pick.id()
+    }
+
+    /// Which list is shown, in words: rows that come with another one surprise nobody.
+    pub const fn list(&self) -> &Arc<str> {
+        &self.list
     }
 
     /// Gives the keys to the list.
