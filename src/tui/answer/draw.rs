@@ -66,14 +66,21 @@ impl Sheet {
 
     fn foot(&self, width: usize) -> Vec<Row> {
         let mut rows = Vec::new();
-        if let Some(message) = &self.message {
+        let over = self.over();
+        if let Some(over) = &over {
+            rows.extend(wrap_capped(&[Span::new(Role::Warning, over)], width, 2));
+        } else if let Some(message) = &self.message {
             rows.extend(wrap_capped(&[Span::new(Role::Failed, message)], width, 2));
-        } else if let Some(answer) = &self.question.answer {
-            let words = format!("{} has answered meanwhile", answer.by);
-            rows.extend(wrap_capped(&[Span::new(Role::Warning, &words)], width, 2));
         }
-        let keys = [("Ctrl-S", "send…"), ("Ctrl-U", "undo"), ("Esc", "leave, keeping it")]
-            .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
+        let keys: &[(&str, &str)] = if over.is_some() {
+            &[("Esc", "close: it cannot be sent any more")]
+        } else {
+            &[("Ctrl-S", "send…"), ("Ctrl-U", "undo"), ("Esc", "leave, keeping it")]
+        };
+        let item = |(key, meaning): &(&str, &str)| {
+            vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]
+        };
+        let keys: Vec<Row> = keys.iter().map(item).collect();
         rows.extend(flow(&keys, &Span::gap(2), (0, width)));
         rows
     }

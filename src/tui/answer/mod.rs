@@ -36,6 +36,8 @@ pub struct Sheet {
     asked: Option<CallId>,
     /// The call that carries it.
     sent: Option<CallId>,
+    /// Whether it is still among what is asked.
+    there: bool,
     screen: Rect,
 }
 
@@ -80,8 +82,14 @@ impl Answers {
         match intent {
             Some(Intent::Submit) => effects = sheet.submit(snapshot),
             Some(Intent::Back) => {
+                let over = sheet.over();
                 if !sheet.is_blank() {
-                    effects.push(Effect::Say("what you wrote is kept: Enter goes on with it".into()));
+                    let kept = || "what you wrote is kept: Enter goes on with it".to_owned();
+                    let words = over.as_ref().map_or_else(kept, |why| format!("{why}: what you wrote was not sent"));
+                    effects.push(Effect::Say(words.into()));
+                }
+                if over.is_some() {
+                    self.open = None;
                 }
                 self.leave();
             }
@@ -98,6 +106,19 @@ impl Answers {
             }
             self.leave();
         }
+    }
+
+    /// The engine did not take a call: where it carried an answer, that can be sent again.
+    pub fn not_sent(&mut self, call: &CallId) {
+        for draft in self.drafts.iter_mut().filter(|draft| draft.sent.as_ref() == Some(call)) {
+            draft.sent = None;
+        }
+    }
+
+    /// Answers that were written and are not on their way.
+    pub fn unsent(&self) -> usize {
+        let written = |sheet: &&Sheet| sheet.sent.is_none() && !sheet.is_blank();
+        self.drafts.iter().chain(&self.open).filter(written).count()
     }
 
     /// Takes pasted text.
@@ -131,7 +152,7 @@ impl Answers {
 
 impl Sheet {
     fn new(question: Arc<QuestionView>) -> Self {
-        Self { question, area: text_area(""), message: None, asked: None, sent: None, screen: Rect::ZERO }
+        Self { question, area: text_area(""), message: None, asked: None, sent: None, there: true, screen: Rect::ZERO }
     }
 
     /// What has been written.
@@ -145,6 +166,7 @@ impl Sheet {
 
     fn follow(&mut self, snapshot: &Snapshot) {
         let now = snapshot.questions.iter().find(|row| row.channel == self.question.channel);
+        self.there = now.is_some();
         if let Some(now) = now.filter(|now| !Arc::ptr_eq(now, &self.question)) {
             self.question = now.clone();
         }
@@ -153,10 +175,9 @@ impl Sheet {
     /// What to say of the call that carried it, and whether what is written is still of use.
     fn ended(&mut self, snapshot: &Snapshot) -> (Option<Effect>, bool) {
         self.follow(snapshot);
-        let there = snapshot.questions.iter().any(|row| row.channel == self.question.channel);
         let call = self.sent.as_ref().and_then(|id| snapshot.calls.iter().rev().find(|call| call.id == *id));
         let Some(call) = call.filter(|call| call.phase.is_over()) else {
-            return (None, there && (self.sent.is_some() || self.question.is_open()));
+            return (None, self.there && (self.sent.is_some() || self.question.is_open()));
         };
         self.sent = None;
         if matches!(call.phase, CallPhase::Done { is_error: false }) {
@@ -194,6 +215,13 @@ impl Sheet {
         vec![Effect::Ask(Question { title: title.into(), detail: detail.into(), yes: Box::new(send) })]
     }
 
+    /// Why nothing can be sent any more.
+    fn over(&self) -> Option<String> {
+        let answered = self.question.answer.as_ref();
+        let answered = answered.map(|answer| format!("{} has answered meanwhile", text::visible(&answer.by)));
+        answered.or_else(|| (!self.there).then(|| "the question is not there any more".to_owned()))
+    }
+
     /// Why nothing can be sent now.
     fn refused(&self, snapshot: &Snapshot) -> Option<String> {
         if snapshot.read_only {
@@ -202,8 +230,8 @@ impl Sheet {
         if self.sent.is_some() {
             return Some("the answer is on its way".to_owned());
         }
-        if let Some(answer) = &self.question.answer {
-            return Some(format!("{} has answered meanwhile", text::visible(&answer.by)));
+        if let Some(over) = self.over() {
+            return Some(over);
         }
         self.is_blank().then(|| "there is nothing to send yet".to_owned())
     }

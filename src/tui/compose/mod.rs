@@ -8,12 +8,13 @@ mod draw;
 mod tests;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use serde_json::Value;
-use tui_textarea::{TextArea, WrapMode};
+use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 use super::act::Act;
 use super::card::Outcome;
@@ -23,6 +24,8 @@ use crate::text;
 
 /// The longest text, in bytes: what can be edited smoothly.
 const MAX_BYTES: usize = 256 << 10;
+/// How long a sheet that comes back by itself takes no keys: those on their way were meant for something else.
+const DEAD_TIME: Duration = Duration::from_millis(500);
 
 /// What there is to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +38,8 @@ pub struct Draft {
     pub act: Act,
     /// Why it was not done, when it has been tried.
     pub failed: Option<Arc<str>>,
+    /// The blank that the person was in then.
+    pub place: Option<usize>,
 }
 
 /// One thing to fill in.
@@ -114,6 +119,8 @@ pub struct Sheet {
     message: Option<Arc<str>>,
     /// Esc was pressed with something written: the next key answers.
     leaving: bool,
+    /// Keys count from here on.
+    live_at: Option<Instant>,
     screen: Rect,
 }
 
@@ -146,15 +153,22 @@ impl Field {
         }
     }
 
-    /// Takes text from outside; what would not be seen is left out, line breaks aside.
-    fn insert(&mut self, pasted: &str) {
+    /// Takes text from outside; what would not be seen is left out, line breaks aside. True when something was.
+    fn insert(&mut self, pasted: &str) -> bool {
+        let pasted = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
+        let seen: String = pasted.chars().filter(|c| *c == '\n' || !text::is_hidden(*c)).collect();
         match self {
-            Self::Line(input) => input.paste(pasted),
-            Self::Text(area) => {
-                let pasted = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
-                let seen = |c: &char| *c == '\n' || !text::is_hidden(*c);
-                area.insert_str(pasted.chars().filter(seen).collect::<String>());
-            }
+            Self::Line(input) => input.paste(&seen),
+            Self::Text(area) => _ = area.insert_str(&seen),
+        }
+        seen.len() < pasted.len()
+    }
+
+    /// Goes behind what is written.
+    fn go_behind(&mut self) {
+        if let Self::Text(area) = self {
+            area.move_cursor(CursorMove::Bottom);
+            area.move_cursor(CursorMove::End);
         }
     }
 }
@@ -165,11 +179,25 @@ impl Sheet {
         let field = |text: &str, blank: &Blank| Field::of(text, blank.size);
         let fields: Vec<Field> = draft.blanks.iter().map(|blank| field(&blank.text, blank)).collect();
         let before = draft.blanks.iter().map(|blank| field(&blank.before, blank).text()).collect();
-        let focus = draft.blanks.iter().position(|blank| blank.text.is_empty()).unwrap_or(0);
+        let empty = || draft.blanks.iter().position(|blank| blank.text.is_empty());
+        let focus = draft.place.or_else(empty).unwrap_or(0);
         let message = draft.failed.clone();
-        let mut sheet = Self { draft, fields, before, focus, message, leaving: false, screen: Rect::ZERO };
+        let (leaving, live_at, screen) = (false, None, Rect::ZERO);
+        let mut sheet = Self { draft, fields, before, focus, message, leaving, live_at, screen };
         sheet.go(0);
         sheet
+    }
+
+    /// Opens the sheet of something that was not done, by itself: where the person was, and dead for a moment.
+    pub fn again(draft: Draft, at: Instant) -> Self {
+        let mut sheet = Self { live_at: Some(at + DEAD_TIME), ..Self::open(draft) };
+        sheet.fields.iter_mut().for_each(Field::go_behind);
+        sheet
+    }
+
+    /// True while keys do not count yet.
+    pub fn is_dead(&self, at: Instant) -> bool {
+        self.live_at.is_some_and(|live| at < live)
     }
 
     /// Fits the sheet to the screen.
@@ -206,7 +234,7 @@ impl Sheet {
         if !self.is_full(pasted.len())
             && let Some(field) = self.fields.get_mut(self.focus)
         {
-            field.insert(pasted);
+            self.message = field.insert(pasted).then(|| "characters that cannot be seen were left out".into());
         }
     }
 
@@ -219,7 +247,7 @@ impl Sheet {
             (Some(Field::Line(_)), KeyCode::Enter | KeyCode::Down) => self.go(1),
             (Some(Field::Line(_)), KeyCode::Up) => self.go(self.fields.len().saturating_sub(1)),
             (Some(Field::Line(input)), _) => _ = input.key(key),
-            (Some(field @ Field::Text(_)), KeyCode::Char(c)) if plain => field.insert(c.encode_utf8(&mut [0; 4])),
+            (Some(field @ Field::Text(_)), KeyCode::Char(c)) if plain => _ = field.insert(c.encode_utf8(&mut [0; 4])),
             (Some(Field::Text(area)), _) => _ = area.input(key),
             (None, _) => {}
         }
@@ -237,7 +265,8 @@ impl Sheet {
         }
     }
 
-    fn is_changed(&self) -> bool {
+    /// True when something is written that would be lost with the sheet.
+    pub fn is_changed(&self) -> bool {
         self.before.iter().zip(&self.fields).any(|(before, field)| *before != field.text())
     }
 
@@ -252,7 +281,7 @@ impl Sheet {
 
     /// The call, when nothing is missing; else says what is and goes there.
     fn submit(&mut self) -> Outcome {
-        let mut draft = self.draft.clone();
+        let mut draft = Draft { place: Some(self.focus), ..self.draft.clone() };
         for (at, (blank, field)) in draft.blanks.iter_mut().zip(&self.fields).enumerate() {
             blank.text = field.text().trim_end().into();
             if blank.need == Need::Required && blank.text.trim().is_empty() {

@@ -90,6 +90,15 @@ impl<Id: Clone + PartialEq> Two<Id> {
         self.detail.resize(height(Split::of(area, Focus::Detail).detail));
     }
 
+    /// The same, but what is read stays selected also when it is not among the rows any more.
+    pub(super) fn hold(&mut self, area: Rect, ids: &[Id]) {
+        let held = self.pick.id().filter(|_| self.focus == Focus::Detail).cloned();
+        self.layout(area, ids);
+        if let Some(held) = held {
+            self.pick.select(held);
+        }
+    }
+
     /// Where they were laid out.
     pub(super) const fn area(&self) -> Rect {
         self.area
@@ -247,4 +256,22 @@ pub(super) fn empty(buf: &mut Buffer, area: Rect, texts: &[&str], draw: &Draw<'_
     let rows: Vec<Row> =
         texts.iter().flat_map(|text| wrap(&[Span::new(Role::Dim, text)], usize::from(area.width))).collect();
     put_rows(buf, area, &rows, draw.theme);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_stays_selected_when_its_row_goes() {
+        let (mut two, area) = (Two::default(), Rect::new(0, 0, 120, 10));
+        two.hold(area, &["a", "b", "c"]);
+        two.apply(Intent::Down, &["a", "b", "c"]);
+        two.apply(Intent::Next, &["a", "b", "c"]);
+        two.hold(area, &["a", "c"]);
+        assert_eq!(two.pick.id(), Some(&"b"));
+        two.apply(Intent::Back, &["a", "c"]);
+        two.hold(area, &["a", "c"]);
+        assert_eq!(two.pick.id(), Some(&"c"), "the nearest, once nobody reads it");
+    }
 }

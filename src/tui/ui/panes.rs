@@ -1,5 +1,7 @@
 //! All panes, which view they stand in, and which of them has the focus. The one place that matches on views.
 
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -149,6 +151,25 @@ impl Panes {
     /// Whether the selected question can be answered.
     pub fn may_answer(&self, snapshot: &Snapshot) -> bool {
         self.inbox.may_answer(snapshot)
+    }
+
+    /// The row that keys are about, where it may go from under them: of the view in front, which of its lists, and a
+    /// name that no other row has.
+    pub fn marked(&self) -> Option<(View, Arc<str>, Arc<str>)> {
+        let row = match self.view {
+            View::Work => self.work.selected().map(|row| (self.work.list().clone(), row.clone())),
+            View::Pages => self.pages.selected().map(|row| (self.pages.list().clone(), row.clone())),
+            View::Inbox => self.inbox.channel().map(|row| (Arc::default(), row.clone())),
+            View::Seats => self.seats.marked().map(|row| (Arc::default(), row)),
+            View::Servers
+            | View::Tools
+            | View::Approvals
+            | View::Calls
+            | View::Sessions
+            | View::Log
+            | View::Connector => None,
+        };
+        row.map(|(list, row)| (self.view, list, row))
     }
 
     /// Whether a key of the view in front does something now.

@@ -121,6 +121,8 @@ impl Workers {
             return Outcome::default();
         }
         let outcome = match (&mut self.face, intent) {
+            (Face::Order(order), _) if order.is_leaving() => Outcome { close: order.left(key), effects: Vec::new() },
+            (Face::Order(order), Some(Intent::Back)) => Outcome { close: order.leave(), effects: Vec::new() },
             (_, Some(Intent::Back)) => Outcome { close: true, effects: Vec::new() },
             (Face::List(_), Some(Intent::MakeWorker)) => match Self::make(&self.seat, snapshot) {
                 Ok(order) => {
@@ -138,6 +140,18 @@ impl Workers {
         };
         self.layout(self.screen, snapshot);
         outcome
+    }
+
+    /// True when something is chosen or written that would be lost with the layer.
+    pub fn is_changed(&self) -> bool {
+        matches!(&self.face, Face::Order(order) if order.is_changed())
+    }
+
+    /// The engine has said why it did not do something; it may have been the making of this worker.
+    pub fn refused(&mut self, why: &str) {
+        if let Face::Order(order) = &mut self.face {
+            order.refused(why);
+        }
     }
 
     /// Pasted text, for the field that has the focus.

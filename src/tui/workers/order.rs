@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -45,6 +45,8 @@ pub(super) struct Order {
     of: Option<(Arc<Catalog>, String)>,
     said: Option<String>,
     sent: Option<WorkerId>,
+    /// Esc was pressed with something chosen or written: the next key answers.
+    leaving: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,11 +76,40 @@ impl Default for Order {
             of: None,
             said: None,
             sent: None,
+            leaving: false,
         }
     }
 }
 
 impl Order {
+    /// True when something is chosen or written.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.chosen.is_empty() || !self.task.text().trim().is_empty()
+    }
+
+    /// Closes the sheet; false when it asks first.
+    pub(super) fn leave(&mut self) -> bool {
+        self.leaving = self.is_changed();
+        !self.leaving
+    }
+
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.leaving
+    }
+
+    /// The answer to that.
+    pub(super) fn left(&mut self, key: KeyEvent) -> bool {
+        self.leaving = false;
+        matches!(key.code, KeyCode::Char('y' | 'Y'))
+    }
+
+    /// The engine has said why it did not do something.
+    pub(super) fn refused(&mut self, why: &str) {
+        if self.sent.is_some() {
+            self.said = Some(why.to_owned());
+        }
+    }
+
     /// The worker that was asked for.
     pub(super) const fn sent(&self) -> Option<&WorkerId> {
         self.sent.as_ref()
@@ -176,7 +207,9 @@ impl Order {
 
     pub(super) fn render(&self, inside: Rect, buf: &mut Buffer, draw: &Draw<'_>) {
         let keys = [("Ctrl-S", "make it"), ("Space", "choose"), ("Tab", "next field"), ("Esc", "close")];
-        let body = foot(inside, &keys, buf, draw);
+        let keys: &[(&str, &str)] =
+            if self.leaving { &[("y", "close without making it"), ("any other key", "no")] } else { &keys };
+        let body = foot(inside, keys, buf, draw);
         self.field((body, 0), ("tools", &self.filter, Field::Tools, "type to filter"), buf, draw);
         let visible = self.pick.visible();
         let width = usize::from(body.width);

@@ -68,6 +68,11 @@ impl InboxPane {
         effect.into_iter().collect()
     }
 
+    /// The channel of what is selected.
+    pub const fn channel(&self) -> Option<&Arc<str>> {
+        self.two.pick.id()
+    }
+
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
         self.two.to_list();

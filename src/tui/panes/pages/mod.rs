@@ -44,13 +44,22 @@ pub struct PagesPane {
     portion: Portion,
     /// The last answer about the list.
     listed: Option<Result<Listed, Arc<str>>>,
+    /// Which list that is.
+    list: Arc<str>,
     reading: Reading,
 }
 
 impl PagesPane {
     /// Nothing known yet; times are shown in this zone.
     pub fn new(zone: TimeZone) -> Self {
-        Self { two: Two::default(), zone, portion: Portion::default(), listed: None, reading: Reading::default() }
+        Self {
+            two: Two::default(),
+            zone,
+            portion: Portion::default(),
+            listed: None,
+            list: Arc::default(),
+            reading: Reading::default(),
+        }
     }
 
     /// What it wants to know.
@@ -76,6 +85,7 @@ impl PagesPane {
             (Ask::Pages(wanted), found) if wanted == self.wanted() => {
                 let listed = |found| if let Found::Pages(listed) = found { listed } else { Listed::default() };
                 self.listed = Some(found.map(listed));
+                self.list = self.two.filter.text().into();
             }
             (Ask::Page(id, version), found) => {
                 let page = found.map(|found| if let Found::Page(page) = found { page } else { None });
@@ -88,10 +98,20 @@ impl PagesPane {
     /// Fits the pane to its area.
     pub fn layout(&mut self, area: Rect) {
         let ids = self.ids();
-        self.two.layout(area, &ids);
+        self.two.hold(area, &ids);
         let all = self.listed().map_or(0, |listed| listed.all);
         self.portion.follow(self.two.filter.text(), self.two.pick.index(), (ids.len(), all));
         self.reading.layout(&mut self.two, &self.zone);
+    }
+
+    /// What is selected.
+    pub const fn selected(&self) -> Option<&Arc<str>> {
+        self.two.pick.id()
+    }
+
+    /// Which list is shown, in words: rows that come with another one surprise nobody.
+    pub const fn list(&self) -> &Arc<str> {
+        &self.list
     }
 
     /// Gives the keys to the list.
@@ -167,7 +187,7 @@ impl PagesPane {
         let act = Act { tool: "comment_on_page", arguments, done, then: Then::Stay, draft: None };
         let blanks = vec![Blank::text("body", "").required()];
         let title = format!("Comment on \"{}\"", head.title).into();
-        Some(Effect::Write(Box::new(Draft { title, blanks, act, failed: None })))
+        Some(Effect::Write(Box::new(Draft { title, blanks, act, failed: None, place: None })))
     }
 
     fn listed(&self) -> Option<&Listed> {

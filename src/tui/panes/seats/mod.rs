@@ -122,9 +122,18 @@ impl SeatsPane {
         effects
     }
 
-    /// Gives the keys to the list.
+    /// What is selected, by a name that no other row has.
+    pub fn marked(&self) -> Option<Arc<str>> {
+        self.two.pick.id().map(|id| match id {
+            RowId::Unit(unit) => format!("unit {unit}").into(),
+            RowId::Seat(seat) => seat.as_str().into(),
+        })
+    }
+
+    /// Gives the keys to the list; the detail is about the seat, not about what it remembers.
     pub const fn to_list(&mut self) {
         self.two.to_list();
+        self.kept = None;
     }
 
     /// What it wants to know of the seats' memories.
@@ -177,7 +186,10 @@ impl SeatsPane {
 
     /// What Esc does, in a word, while the detail has the keys.
     pub const fn way_back(&self) -> Option<&'static str> {
-        self.two.way_back()
+        match self.two.way_back() {
+            None if self.kept.is_some() => Some("about the seat"),
+            way => way,
+        }
     }
 
     /// What a key about a seat comes to.

@@ -35,6 +35,8 @@ pub struct WorkPane {
     portion: Portion,
     /// The last answer about the list.
     listed: Option<Result<Listed, Arc<str>>>,
+    /// Which list that is.
+    list: Arc<str>,
     /// The last answer about an item.
     shown: Option<(Arc<str>, Shown)>,
     /// Selected as soon as it is listed, unless the person goes elsewhere first.
@@ -54,6 +56,7 @@ impl WorkPane {
             trash: false,
             portion: Portion::default(),
             listed: None,
+            list: Arc::default(),
             shown: None,
             sought: None,
             made: None,
@@ -89,6 +92,7 @@ impl WorkPane {
                 let listed =
                     found.map(|found| if let Found::Work(listed) = found { listed } else { Listed::default() });
                 self.listed = Some(listed);
+                self.list = format!("{} {}", self.trash, self.two.filter.text()).into();
             }
             (Ask::Item(key), found) => {
                 let item = found.map(|found| if let Found::Item(item) = found { item } else { None });
@@ -105,7 +109,7 @@ impl WorkPane {
         if let Some(sought) = self.sought.take_if(|sought| keys.contains(sought)) {
             self.two.pick.select(sought);
         }
-        self.two.layout(area, &keys);
+        self.two.hold(area, &keys);
         let all = self.listed().map_or(0, |listed| listed.all);
         self.portion.follow(self.two.filter.text(), self.two.pick.index(), (keys.len(), all));
         self.describe();
@@ -118,6 +122,16 @@ impl WorkPane {
         self.two.to_list();
         self.trash = false;
         self.sought = Some(key.clone());
+    }
+
+    /// What is selected.
+    pub const fn selected(&self) -> Option<&Arc<str>> {
+        self.two.pick.id()
+    }
+
+    /// Which list is shown, in words: rows that come with another one surprise nobody.
+    pub const fn list(&self) -> &Arc<str> {
+        &self.list
     }
 
     /// Gives the keys to the list.
