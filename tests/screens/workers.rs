@@ -78,6 +78,7 @@ fn what_was_chosen_is_not_dropped_unasked_and_a_refusal_is_said_in_the_sheet() {
     let text = screen.text();
     assert!(!text.contains("waiting for it"), "{text}");
     assert!(text.matches("release is stopped").count() >= 1, "{text}");
+    order(&screen.press(&["ctrl-s"]));
     screen.press(&["esc", "y"]);
     assert!(!screen.text().contains("Ctrl-S"), "{}", screen.text());
     assert!(!at((120, 40), sample::calm(), &["m", "esc"]).text().contains("Ctrl-S"), "nothing to lose");
@@ -137,6 +138,8 @@ fn only_what_a_worker_may_hold_is_chosen_and_only_its_own_key_makes_it() {
     let [tool] = &order.tools[..] else { panic!("{order:?}") };
     assert!(tool.contains('/') && !tool.contains("delete"), "{tool}");
     assert!(screen.text().contains("waiting for it"), "nothing is claimed before the engine says so");
+    assert_eq!(screen.press(&["ctrl-s", "ctrl-s"]), [], "one worker, however often the key is pressed");
+    assert!(screen.text().contains("waiting for it"), "{}", screen.text());
 }
 
 #[test]

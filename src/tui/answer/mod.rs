@@ -11,15 +11,15 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use ratatui::layout::Rect;
 use serde_json::json;
-use tui_textarea::TextArea;
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::{CallPhase, MOST_ANSWER, QuestionView, Snapshot};
 use crate::ids::{CallId, ServerName};
 use crate::text;
 use crate::tool::Arguments;
-use crate::tui::editor::{plain, text_area};
+use crate::tui::editor::plain;
 use crate::tui::intent::{Effect, Intent, Question};
+use crate::tui::writing::{LEFT_OUT, Writing, seen};
 
 /// The tool that answers.
 const TOOL: &str = "a2a_reply";
@@ -30,7 +30,7 @@ const DRAFTS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Sheet {
     question: Arc<QuestionView>,
-    area: TextArea<'static>,
+    body: Writing,
     message: Option<String>,
     /// The call that would carry it, once the person was asked.
     asked: Option<CallId>,
@@ -65,7 +65,7 @@ impl Answers {
 
     /// Closes the sheet; what is written is kept.
     fn leave(&mut self) {
-        self.drafts.extend(self.open.take().filter(|sheet| !sheet.is_blank()));
+        self.drafts.extend(self.open.take().filter(|sheet| !sheet.body.is_blank()));
         if self.drafts.len() > DRAFTS {
             self.drafts.remove(0);
         }
@@ -83,7 +83,7 @@ impl Answers {
             Some(Intent::Submit) => effects = sheet.submit(snapshot),
             Some(Intent::Back) => {
                 let over = sheet.over();
-                if !sheet.is_blank() {
+                if !sheet.body.is_blank() {
                     let kept = || "what you wrote is kept: Enter goes on with it".to_owned();
                     let words = over.as_ref().map_or_else(kept, |why| format!("{why}: what you wrote was not sent"));
                     effects.push(Effect::Say(words.into()));
@@ -117,7 +117,7 @@ impl Answers {
 
     /// Answers that were written and are not on their way.
     pub fn unsent(&self) -> usize {
-        let written = |sheet: &&Sheet| sheet.sent.is_none() && !sheet.is_blank();
+        let written = |sheet: &&Sheet| sheet.sent.is_none() && !sheet.body.is_blank();
         self.drafts.iter().chain(&self.open).filter(written).count()
     }
 
@@ -152,16 +152,8 @@ impl Answers {
 
 impl Sheet {
     fn new(question: Arc<QuestionView>) -> Self {
-        Self { question, area: text_area(""), message: None, asked: None, sent: None, there: true, screen: Rect::ZERO }
-    }
-
-    /// What has been written.
-    pub fn text(&self) -> String {
-        self.area.lines().join("\n")
-    }
-
-    fn is_blank(&self) -> bool {
-        self.area.lines().iter().all(|line| line.trim().is_empty())
+        let (body, screen) = (Writing::new(""), Rect::ZERO);
+        Self { question, body, message: None, asked: None, sent: None, there: true, screen }
     }
 
     fn follow(&mut self, snapshot: &Snapshot) {
@@ -199,7 +191,7 @@ impl Sheet {
             return Vec::new();
         }
         let ours = |name| snapshot.catalog.find(None, name).filter(|entry| entry.server.as_str() == ServerName::OURS);
-        let written = json!({"channel": &*self.question.channel, "body": self.text().trim_end()}).to_string();
+        let written = json!({"channel": &*self.question.channel, "body": self.body.text().trim_end()}).to_string();
         let (Some(entry), Ok(arguments)) = (ours(TOOL), Arguments::parse(&written)) else {
             self.message = Some("not sent: the tool that answers is not there".to_owned());
             return Vec::new();
@@ -233,45 +225,25 @@ impl Sheet {
         if let Some(over) = self.over() {
             return Some(over);
         }
-        self.is_blank().then(|| "there is nothing to send yet".to_owned())
+        self.body.is_blank().then(|| "there is nothing to send yet".to_owned())
     }
 
     fn write(&mut self, key: KeyEvent) {
-        match key.code {
-            KeyCode::Char(c) if plain(key) && (self.is_full(1) || text::is_hidden(c)) => {}
-            // Marks come together with what stands before them: only what can be seen is written.
-            KeyCode::Char(c) if plain(key) && !c.is_ascii() => self.insert(&c.to_string()),
-            _ => {
-                self.area.input(key);
-            }
+        if !(matches!(key.code, KeyCode::Char(_)) && plain(key) && self.is_full(1)) {
+            self.body.key(key);
         }
     }
 
     fn paste(&mut self, pasted: &str) {
-        self.message = None;
-        let lines = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
-        self.insert(&lines);
-    }
-
-    fn insert(&mut self, written: &str) {
-        let mut seen = String::with_capacity(written.len());
-        let mut from = 0;
-        for (at, c) in text::escapes(written).filter(|(_, c)| *c != '\n') {
-            seen.push_str(written.get(from..at).unwrap_or_default());
-            from = at + c.len_utf8();
-        }
-        seen.push_str(written.get(from..).unwrap_or_default());
-        if seen.len() < written.len() {
-            self.message = Some("characters that cannot be seen were left out".to_owned());
-        }
+        let (seen, is_less) = seen(pasted);
+        self.message = is_less.then(|| LEFT_OUT.to_owned());
         if !self.is_full(seen.chars().count()) {
-            self.area.insert_str(seen);
+            self.body.insert(&seen);
         }
     }
 
     fn is_full(&mut self, more: usize) -> bool {
-        let used: usize = self.area.lines().iter().map(|line| line.chars().count() + 1).sum();
-        let full = used + more > MOST_ANSWER;
+        let full = self.body.length() + more > MOST_ANSWER;
         if full {
             self.message = Some(format!("an answer has at most {MOST_ANSWER} characters: nothing was added"));
         }

@@ -10,17 +10,16 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use serde_json::Value;
-use tui_textarea::{CursorMove, TextArea, WrapMode};
 
 use super::act::Act;
 use super::card::Outcome;
+use super::editor::plain;
 use super::intent::{Effect, Intent};
 use super::widgets::input::Input;
-use crate::text;
+use super::writing::{LEFT_OUT, Writing, seen};
 
 /// The longest text, in bytes: what can be edited smoothly.
 const MAX_BYTES: usize = 256 << 10;
@@ -127,48 +126,38 @@ pub struct Sheet {
 #[derive(Clone, Debug)]
 enum Field {
     Line(Input),
-    Text(Box<TextArea<'static>>),
+    Text(Writing),
 }
 
 impl Field {
     fn of(text: &str, size: Size) -> Self {
         match size {
             Size::Line => Self::Line(Input::with(text)),
-            Size::Text => {
-                let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
-                area.set_tab_length(2);
-                area.set_wrap_mode(WrapMode::WordOrGlyph);
-                area.set_max_histories(200);
-                area.set_cursor_line_style(Style::new());
-                area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
-                Self::Text(Box::new(area))
-            }
+            Size::Text => Self::Text(Writing::new(text)),
         }
     }
 
     fn text(&self) -> String {
         match self {
             Self::Line(input) => input.text(),
-            Self::Text(area) => area.lines().join("\n"),
+            Self::Text(writing) => writing.text(),
         }
     }
 
     /// Takes text from outside; what would not be seen is left out, line breaks aside. True when something was.
     fn insert(&mut self, pasted: &str) -> bool {
-        let pasted = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
-        let seen: String = pasted.chars().filter(|c| *c == '\n' || !text::is_hidden(*c)).collect();
+        let (seen, is_less) = seen(pasted);
         match self {
             Self::Line(input) => input.paste(&seen),
-            Self::Text(area) => _ = area.insert_str(&seen),
+            Self::Text(writing) => writing.insert(&seen),
         }
-        seen.len() < pasted.len()
+        is_less
     }
 
     /// Goes behind what is written.
     fn go_behind(&mut self) {
-        if let Self::Text(area) = self {
-            area.move_cursor(CursorMove::Bottom);
-            area.move_cursor(CursorMove::End);
+        if let Self::Text(writing) = self {
+            writing.go_behind();
         }
     }
 }
@@ -234,21 +223,19 @@ impl Sheet {
         if !self.is_full(pasted.len())
             && let Some(field) = self.fields.get_mut(self.focus)
         {
-            self.message = field.insert(pasted).then(|| "characters that cannot be seen were left out".into());
+            self.message = field.insert(pasted).then(|| LEFT_OUT.into());
         }
     }
 
     fn write(&mut self, key: KeyEvent) {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if matches!(key.code, KeyCode::Char(_)) && plain && self.is_full(4) {
+        if matches!(key.code, KeyCode::Char(_)) && plain(key) && self.is_full(4) {
             return;
         }
         match (self.fields.get_mut(self.focus), key.code) {
             (Some(Field::Line(_)), KeyCode::Enter | KeyCode::Down) => self.go(1),
             (Some(Field::Line(_)), KeyCode::Up) => self.go(self.fields.len().saturating_sub(1)),
             (Some(Field::Line(input)), _) => _ = input.key(key),
-            (Some(field @ Field::Text(_)), KeyCode::Char(c)) if plain => _ = field.insert(c.encode_utf8(&mut [0; 4])),
-            (Some(Field::Text(area)), _) => _ = area.input(key),
+            (Some(Field::Text(writing)), _) => writing.key(key),
             (None, _) => {}
         }
     }
@@ -258,9 +245,8 @@ impl Sheet {
             self.focus = (self.focus + by) % self.fields.len();
         }
         for (at, field) in self.fields.iter_mut().enumerate() {
-            if let Field::Text(area) = field {
-                let style = if at == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-                area.set_cursor_style(style);
+            if let Field::Text(writing) = field {
+                writing.focus(at == self.focus);
             }
         }
     }

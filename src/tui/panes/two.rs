@@ -115,7 +115,7 @@ impl<Id: Clone + PartialEq> Two<Id> {
     }
 
     /// Gives the keys to the list.
-    pub(super) const fn to_list(&mut self) {
+    pub(super) const fn focus_list(&mut self) {
         self.focus = Focus::List;
     }
 
@@ -134,7 +134,7 @@ impl<Id: Clone + PartialEq> Two<Id> {
 
     /// Opens the filter line.
     pub(super) fn search(&mut self) {
-        self.to_list();
+        self.focus_list();
         self.filter.begin();
     }
 
@@ -142,9 +142,8 @@ impl<Id: Clone + PartialEq> Two<Id> {
     pub(super) fn apply(&mut self, intent: Intent, ids: &[Id]) -> bool {
         match (intent, self.focus) {
             (Intent::Next | Intent::Previous, Focus::List) => self.focus = Focus::Detail,
-            (Intent::Next | Intent::Previous, Focus::Detail) => self.focus = Focus::List,
             (Intent::Back, _) if self.filter.typing() => self.filter.forget(),
-            (Intent::Back, Focus::Detail) => self.focus = Focus::List,
+            (Intent::Next | Intent::Previous | Intent::Back, Focus::Detail) => self.focus = Focus::List,
             (Intent::Back, Focus::List) => _ = self.filter.clear(),
             (Intent::Submit, _) => self.filter.keep(),
             (_, Focus::Detail) => self.detail.apply(intent),

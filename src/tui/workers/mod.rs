@@ -25,8 +25,9 @@ use super::keymap::Context;
 use super::theme::Role;
 use super::widgets::cells::{clear, to_cells};
 use super::widgets::confirm::centred;
-use super::widgets::paint::{Row, Span, flow, put_rows};
+use super::widgets::paint::{Row, Span, put_rows};
 use super::widgets::panel::{Panel, Scroll, text_area};
+use super::writing;
 use crate::engine::snapshot::Snapshot;
 use crate::ids::{SeatHandle, WorkerId};
 use crate::secret::Secret;
@@ -207,11 +208,7 @@ fn said(effect: Effect) -> Outcome {
 
 /// The last rows of `area`, with keys in them; what is above.
 fn foot(area: Rect, keys: &[(&str, &str)], buf: &mut Buffer, draw: &Draw<'_>) -> Rect {
-    let hints: Vec<Row> = keys
-        .iter()
-        .map(|(key, words)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {words}"))])
-        .collect();
-    let rows = flow(&hints, &Span::gap(3), (0, usize::from(area.width)));
+    let rows = writing::keys(keys, 3, usize::from(area.width));
     let height = to_cells(rows.len()).min(area.height);
     let top = area.bottom() - height;
     put_rows(buf, Rect { y: top, height, ..area }, &rows, draw.theme);

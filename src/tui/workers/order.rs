@@ -45,6 +45,8 @@ pub(super) struct Order {
     of: Option<(Arc<Catalog>, String)>,
     said: Option<String>,
     sent: Option<WorkerId>,
+    /// It was asked for and nobody has said no.
+    waits: bool,
     /// Esc was pressed with something chosen or written: the next key answers.
     leaving: bool,
 }
@@ -76,6 +78,7 @@ impl Default for Order {
             of: None,
             said: None,
             sent: None,
+            waits: false,
             leaving: false,
         }
     }
@@ -105,7 +108,7 @@ impl Order {
 
     /// The engine has said why it did not do something.
     pub(super) fn refused(&mut self, why: &str) {
-        if self.sent.is_some() {
+        if std::mem::take(&mut self.waits) {
             self.said = Some(why.to_owned());
         }
     }
@@ -181,6 +184,10 @@ impl Order {
     }
 
     fn submit(&mut self, seat: &SeatHandle, snapshot: &Snapshot) -> Option<Effect> {
+        // Another press would make another worker, whose token nobody could ask for.
+        if self.waits {
+            return None;
+        }
         let minutes = self.minutes.text().trim().parse().ok().filter(|minutes| (1..=MOST_MINUTES).contains(minutes));
         let Some(minutes) = minutes else {
             self.focus = Field::Minutes;
@@ -195,7 +202,7 @@ impl Order {
         let tools = self.chosen.iter().filter_map(|key| snapshot.catalog.get(key)).map(|entry| entry.reference());
         let worker = WorkerId::fresh();
         self.said = Some("asked for: waiting for it".to_owned());
-        self.sent = Some(worker.clone());
+        (self.sent, self.waits) = (Some(worker.clone()), true);
         Some(Effect::Send(Command::MintWorker(WorkerOrder {
             worker,
             seat: seat.clone(),

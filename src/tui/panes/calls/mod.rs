@@ -83,14 +83,14 @@ impl CallsPane {
     pub fn show_call(&mut self, call: &CallId) {
         self.two.filter.keep();
         self.two.filter.clear();
-        self.two.to_list();
+        self.two.focus_list();
         self.follow = false;
         self.wanted = Some(call.clone());
     }
 
     /// Gives the list the focus.
     pub const fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while the detail has the focus.

@@ -116,7 +116,7 @@ impl PagesPane {
 
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
     }
 
     /// True while the reader has the keys.

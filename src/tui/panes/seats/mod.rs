@@ -132,7 +132,7 @@ impl SeatsPane {
 
     /// Gives the keys to the list; the detail is about the seat, not about what it remembers.
     pub const fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
         self.kept = None;
     }
 

@@ -96,7 +96,7 @@ impl SessionsPane {
 
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while the detail has the keys.

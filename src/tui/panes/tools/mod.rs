@@ -122,7 +122,7 @@ impl ToolsPane {
 
     /// Gives the list the focus.
     pub fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
         self.chooser = None;
     }
 

@@ -119,7 +119,7 @@ impl WorkPane {
     pub fn show_item(&mut self, key: &Arc<str>) {
         self.two.filter.keep();
         self.two.filter.clear();
-        self.two.to_list();
+        self.two.focus_list();
         self.trash = false;
         self.sought = Some(key.clone());
     }
@@ -136,7 +136,7 @@ impl WorkPane {
 
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
-        self.two.to_list();
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while it does something.
@@ -188,7 +188,7 @@ impl WorkPane {
             }
             Intent::Trash => {
                 self.trash = !self.trash;
-                self.two.to_list();
+                self.two.focus_list();
                 self.portion.first();
             }
             Intent::ShowTrail => return vec![Effect::Show(Target::Trail)],
