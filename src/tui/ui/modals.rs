@@ -102,6 +102,16 @@ impl Modals {
         self.drafts.extend(self.form.take().filter(|form| !form.is_over()));
     }
 
+    /// Texts that were written and not sent.
+    pub fn unsent(&self) -> usize {
+        let written = [
+            self.sheet.as_ref().is_some_and(compose::Sheet::is_changed),
+            self.editor.as_ref().is_some_and(CallEditor::is_changed),
+            self.workers.as_ref().is_some_and(Workers::is_changed),
+        ];
+        written.into_iter().filter(|written| *written).count() + self.answers.unsent()
+    }
+
     /// Where the keys of the topmost layer are looked up.
     pub fn context(&self) -> Option<Context> {
         if self.help.is_some() {
