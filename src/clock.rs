@@ -49,7 +49,10 @@ impl Timestamp {
 
     /// RFC 3339 in UTC with milliseconds, as the audit writes it: `2026-11-30T15:47:23.120Z`.
     pub fn rfc3339(self) -> String {
-        self.format_utc("%Y-%m-%dT%H:%M:%S%.3fZ")
+        const PRINTER: jiff::fmt::temporal::DateTimePrinter =
+            jiff::fmt::temporal::DateTimePrinter::new().precision(Some(3));
+        jiff::Timestamp::from_millisecond(self.0)
+            .map_or_else(|_| self.0.to_string(), |at| PRINTER.timestamp_to_string(&at))
     }
 
     /// RFC 3339 in UTC, whole seconds, as the connector's audit writes it: `2026-11-30T15:47:23Z`.

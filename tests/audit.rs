@@ -15,6 +15,7 @@ use crewlet_tui::engine::audit::{Decision, Durability, Kind, Outcome, Record, ne
 use crewlet_tui::engine::snapshot::Caller;
 use crewlet_tui::engine::state_dir::StateDir;
 use crewlet_tui::ids::{CallId, SeatHandle, ServerName};
+use crewlet_tui::tool::annotations::HintSource;
 use crewlet_tui::tool::{Digest, EffectClass, Flag, Hint, HintName};
 
 /// Set for the child process of the crash test: the state folder that it writes to until it is killed.
@@ -113,8 +114,8 @@ async fn told_trail(state: &StateDir) {
         ..record(kind, call, at)
     };
     let hints = vec![
-        (HintName::ReadOnly, Hint::Yes, "server".to_owned()),
-        (HintName::OpenWorld, Hint::Unknown, "nobody said".to_owned()),
+        (HintName::ReadOnly, Hint::Yes, HintSource::Server),
+        (HintName::OpenWorld, Hint::Unknown, HintSource::Nobody),
     ];
     let received = Record {
         caller: Some(caller),

@@ -36,7 +36,7 @@ use crewlet_tui::engine::audit::{Audit, Decision, Kind, Outcome};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::connection::Connector;
 use crewlet_tui::engine::gate::Attendance;
-use crewlet_tui::engine::handle::{CallRequest, Consent};
+use crewlet_tui::engine::handle::{CallRequest, Consent, Hold};
 use crewlet_tui::engine::snapshot::{CallPhase, Caller, DiffLine, Tier, ToolChangeKind, Withdrawal};
 use crewlet_tui::engine::start::{self, Options};
 use crewlet_tui::ids::{CallId, ConnectionName, ServerName};
@@ -77,6 +77,30 @@ async fn what_was_shown_is_what_is_sent_hashed_and_recorded() {
     assert!(bench.trail.records().iter().all(|record| record.args_sha256 == Some(digest)));
     let decided = bench.trail.records().into_iter().find(|record| record.kind == Kind::Decided).unwrap();
     assert_eq!(decided.decider.as_deref(), Some("person:ada"));
+    bench.stop().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_its_caller_lets_go_of_is_finished_and_recorded_all_the_same() {
+    let bench = bench().await;
+    for lets_go_first in [true, false] {
+        let mut call = bench.handle.start_call(request("delete", r#"{"id":"a"}"#), Hold::default()).unwrap();
+        if lets_go_first {
+            call.let_go();
+            assert!(call.settled().is_none(), "it has not even been asked about");
+        }
+        let question = tokio::select! {
+            question = bench.question() => question,
+            ended = &mut call => panic!("nobody decided: {ended:?}"),
+        };
+        drop(call);
+        bench.decide(&question, Verdict::Approve);
+        bench.until(|snapshot| snapshot.calls.iter().all(|call| call.phase.is_over())).await;
+        bench.questions(0).await;
+    }
+    let whole = ["received", "asked", "approved", "dispatched", "finished done"];
+    assert_eq!(bench.story(), [whole, whole].concat());
+    assert_eq!(bench.server.ledger().len(), 2, "each once");
     bench.stop().await;
 }
 

@@ -1,6 +1,6 @@
 //! The calls of this run, as the screen lists them: bounded, newest last, with the results of recent ones.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,8 +19,10 @@ const REPEAT_WITHIN: Duration = Duration::from_secs(10 * 60);
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    order: VecDeque<CallId>,
-    views: HashMap<CallId, Arc<CallView>>,
+    /// By their place in the list.
+    views: BTreeMap<u64, Arc<CallView>>,
+    places: HashMap<CallId, u64>,
+    next: u64,
     /// What the arguments were before a person changed them.
     edited: HashMap<CallId, Digest>,
     results: VecDeque<(CallId, usize)>,
@@ -30,32 +32,36 @@ pub(super) struct Calls {
 impl Calls {
     /// Takes the newest state of a call. A call that is over stays as it ended. True when this ended it.
     pub(super) fn put(&mut self, view: CallView) -> bool {
-        if self.views.get(&view.id).is_some_and(|known| known.phase.is_over()) {
+        let known = self.places.get(&view.id).and_then(|place| Some((*place, self.views.get(place)?)));
+        if known.is_some_and(|(_, known)| known.phase.is_over()) {
             return false;
         }
         let over = view.phase.is_over();
         let digest = |view: &CallView| view.arguments.as_ref().map(ShownArguments::digest);
-        if let Some(known) = self.views.get(&view.id)
+        if let Some((_, known)) = known
             && let (Some(before), Some(now)) = (digest(known), digest(&view))
             && before != now
         {
             self.edited.entry(view.id.clone()).or_insert(before);
         }
-        if !self.views.contains_key(&view.id) {
-            self.order.push_back(view.id.clone());
-        }
+        let place = known.map(|(place, _)| place);
+        let place = place.unwrap_or_else(|| {
+            self.next += 1;
+            self.places.insert(view.id.clone(), self.next);
+            self.next
+        });
         if let Some(result) = &view.result {
             self.result_bytes += result.text.len();
             self.results.push_back((view.id.clone(), result.text.len()));
         }
-        self.views.insert(view.id.clone(), Arc::new(view));
+        self.views.insert(place, Arc::new(view));
         self.trim();
         over
     }
 
     /// All kept calls, oldest first.
     pub(super) fn views(&self) -> Vec<Arc<CallView>> {
-        self.order.iter().filter_map(|id| self.views.get(id).cloned()).collect()
+        self.views.values().cloned().collect()
     }
 
     /// What was decided about `entry` before, and about exactly these arguments.
@@ -64,7 +70,7 @@ impl Calls {
         let same_tool = |view: &&Arc<CallView>| {
             view.connection.as_ref() == Some(&entry.connection) && view.raw_name.as_ref() == Some(&entry.raw_name)
         };
-        for view in self.order.iter().filter_map(|id| self.views.get(id)).filter(same_tool) {
+        for view in self.views.values().filter(same_tool) {
             // What the policy or a grant let through, nobody looked at.
             let by_person = view.decider.as_ref().is_some_and(|decider| !is_unasked(decider));
             match &view.phase {
@@ -98,7 +104,7 @@ impl Calls {
                 && view.at.since(earlier.at) <= REPEAT_WITHIN
                 && self.had(earlier, arguments)
         };
-        let earlier = self.order.iter().filter_map(|id| self.views.get(id)).filter(same);
+        let earlier = self.views.values().filter(same);
         let found = earlier.max_by_key(|earlier| (was_sent(&earlier.phase), earlier.at))?;
         Some(Repeat { call: found.id.clone(), at: found.at, outcome: found.phase.word().into() })
     }
@@ -110,20 +116,17 @@ impl Calls {
     }
 
     fn trim(&mut self) {
-        while self.order.len() > CALLS {
-            let oldest_over = |id: &CallId| self.views.get(id).is_none_or(|view| view.phase.is_over());
-            let Some(at) = self.order.iter().position(oldest_over) else { break };
-            if let Some(id) = self.order.remove(at) {
-                self.views.remove(&id);
-                self.edited.remove(&id);
-            }
+        while self.views.len() > CALLS {
+            let oldest = self.views.iter().find(|(_, view)| view.phase.is_over()).map(|(place, _)| *place);
+            let Some(view) = oldest.and_then(|place| self.views.remove(&place)) else { break };
+            self.places.remove(&view.id);
+            self.edited.remove(&view.id);
         }
         while self.result_bytes > RESULT_BYTES && self.results.len() > 1 {
             let Some((id, bytes)) = self.results.pop_front() else { break };
             self.result_bytes -= bytes;
-            if let Some(view) = self.views.get(&id) {
-                let without = CallView { result: None, ..(**view).clone() };
-                self.views.insert(id, Arc::new(without));
+            if let Some(view) = self.places.get(&id).and_then(|place| self.views.get_mut(place)) {
+                *view = Arc::new(CallView { result: None, ..(**view).clone() });
             }
         }
     }

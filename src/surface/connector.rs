@@ -97,5 +97,5 @@ async fn run(shared: &Arc<Shared>, wanted: Wanted<'_>) -> Option<Answer> {
 /// As every tool's result: without control characters and secrets.
 fn clean(shared: &Shared, answer: &Answer) -> CallOutput {
     let result = json!({"content": [], "structuredContent": answer.body, "isError": answer.status != 200});
-    output::read_result(&result, &shared.redactor)
+    output::read_result(result, &shared.redactor)
 }

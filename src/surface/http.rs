@@ -144,7 +144,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
                 return reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n");
             }
             match read(body).await {
-                Ok(body) => connector::plain(&shared, &badge, &tool, &body).await,
+                Ok(body) => Box::pin(connector::plain(&shared, &badge, &tool, &body)).await,
                 Err(reply) => reply,
             }
         }

@@ -221,14 +221,14 @@ impl Call<'_> {
     async fn call(&self, asker: Asker, message: &Message<'_>) -> Reply {
         let params = message.params.map_or("{}", RawValue::get);
         match &self.party.role {
-            Role::Connector(badge) => connector::over_mcp(self.shared, badge, &asker, params).await,
+            Role::Connector(badge) => Box::pin(connector::over_mcp(self.shared, badge, &asker, params)).await,
             Role::Seat(_) | Role::Worker(_) | Role::Operator(_) => call::call(self.shared, asker, params).await,
         }
     }
 
     async fn read(&self, asker: (Asker, &Arc<Seat>), method: library::Method, message: &Message<'_>) -> Reply {
         let params = message.params.map_or("{}", RawValue::get);
-        library::answer(self.shared, asker, method, params).await
+        Box::pin(library::answer(self.shared, asker, method, params)).await
     }
 
     fn list(&self, asker: &Asker, rest: &[u8], message: &Message<'_>) -> Reply {

@@ -195,6 +195,10 @@ impl Tokens {
     /// Reads the file again when it was replaced. Gives the seats whose token changed.
     pub(super) fn refresh(&self) -> Vec<SeatHandle> {
         let mut current = self.lock();
+        if current.ours.is_empty() {
+            // All are the configuration's.
+            return Vec::new();
+        }
         let before = Current { known: current.known.clone(), ..Current::default() };
         if self.read_again(&mut current) { before.lacking(&current) } else { Vec::new() }
     }

@@ -3,6 +3,7 @@
 //! The rules are those of the MCP tool annotations with one addition: *unknown is never no*. A hint that
 //! nobody stated stays [`Hint::Unknown`] through parsing, merging and display.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -252,14 +253,21 @@ pub enum HintSource {
     Builtin,
 }
 
+impl HintSource {
+    /// In words.
+    pub fn words(&self) -> Cow<'static, str> {
+        match self {
+            Self::Nobody => "nobody said".into(),
+            Self::Server => "server".into(),
+            Self::Config(place) => place.to_string().into(),
+            Self::Builtin => "builtin".into(),
+        }
+    }
+}
+
 impl fmt::Display for HintSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nobody => f.pad("nobody said"),
-            Self::Server => f.pad("server"),
-            Self::Config(place) => place.fmt(f),
-            Self::Builtin => f.pad("builtin"),
-        }
+        f.pad(&self.words())
     }
 }
 

@@ -32,14 +32,12 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).map_or('?', |digit| char::from(*digit));
-        let mut text = String::with_capacity(64);
-        for byte in self.0 {
-            text.push(digit(byte >> 4));
-            text.push(digit(byte & 15));
+        let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
         }
-        f.write_str(&text)
+        f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }
 }
 

@@ -41,7 +41,7 @@ pub enum OutputNote {
 /// Reads a result as it came off the wire, as text.
 pub fn read_text(result: &str, redactor: &Redactor) -> CallOutput {
     match serde_json::from_str(result) {
-        Ok(value) => read_result(&value, redactor),
+        Ok(value) => read_result(value, redactor),
         Err(error) if error.to_string().starts_with("recursion limit") => refused(OutputNote::TooDeep),
         Err(_) => refused(OutputNote::InvalidUtf8),
     }
@@ -52,19 +52,19 @@ pub fn read_text(result: &str, redactor: &Redactor) -> CallOutput {
 ///
 /// A `Value` cannot hold invalid UTF-8 or lone surrogates. A caller that could not decode a result because of them
 /// answers with [`refused`].
-pub fn read_result(result: &Value, redactor: &Redactor) -> CallOutput {
-    let Value::Object(result) = result else {
+pub fn read_result(result: Value, redactor: &Redactor) -> CallOutput {
+    let Value::Object(mut result) = result else {
         return error("the server's answer to the call is not a result: it is not an object");
     };
     if result.get("resultType").and_then(Value::as_str) == Some("input_required") {
         return refused(OutputNote::InputRequired);
     }
-    let mut content = match result.get("content") {
-        Some(Value::Array(blocks)) => blocks.clone(),
+    let mut content = match result.get_mut("content").map(Value::take) {
+        Some(Value::Array(blocks)) => blocks,
         None | Some(Value::Null) => Vec::new(),
         Some(_) => return error("the server's answer to the call is not a result: its content is not a list"),
     };
-    let mut structured = result.get("structuredContent").filter(|value| !value.is_null()).cloned();
+    let mut structured = result.get_mut("structuredContent").map(Value::take).filter(|value| !value.is_null());
     let mut notes = Vec::new();
     for value in content.iter_mut().chain(structured.as_mut()) {
         match cleaned(value, redactor) {
@@ -121,16 +121,10 @@ pub(super) fn cleaned(value: &mut Value, redactor: &Redactor) -> Result<Option<O
 }
 
 fn clean(value: &mut Value, redactor: &Redactor) -> Result<Option<OutputNote>, OutputNote> {
-    let mut binary = false;
-    edit_strings(value, &mut |_, text| {
-        binary |= text.contains('\0');
-        None
-    });
-    if binary {
-        return Err(OutputNote::BinaryRefused);
-    }
-    let mut secrets = false;
+    let (mut binary, mut secrets) = (false, false);
     edit_strings(value, &mut |key, text| {
+        // Before anything is removed.
+        binary |= text.as_bytes().contains(&0);
         let stripped = strip(text);
         match (redactor.redact_member(key, &stripped), &stripped) {
             (Cow::Owned(redacted), _) => {
@@ -141,11 +135,14 @@ fn clean(value: &mut Value, redactor: &Redactor) -> Result<Option<OutputNote>, O
             (Cow::Borrowed(_), Cow::Borrowed(_)) => None,
         }
     });
-    Ok(secrets.then_some(OutputNote::SecretsRedacted))
+    if binary { Err(OutputNote::BinaryRefused) } else { Ok(secrets.then_some(OutputNote::SecretsRedacted)) }
 }
 
 /// `text` without control characters; newline, tab and carriage return stay.
 pub(crate) fn strip(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
     let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
     if text.contains(control) { Cow::Owned(text.replace(control, "")) } else { Cow::Borrowed(text) }
 }

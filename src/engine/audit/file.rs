@@ -22,6 +22,9 @@ use crate::tool::Digest;
 /// Where bytes of an incomplete last line are kept.
 const TORN: &str = "audit.torn";
 
+/// About as long as a line is, in bytes.
+const LINE: usize = 1024;
+
 /// How long the places of the files are taken as they were: a folder that was moved away is noticed after that.
 const LOOKED: Duration = LATER;
 
@@ -203,8 +206,8 @@ impl Locked<'_> {
         self.trail.mended.iter().chain(&self.wrong).cloned().collect()
     }
 
-    /// Appends records as one write. `Err` means that none of them is in the trail.
-    pub(super) fn append(&mut self, records: &[Record], durability: Durability) -> io::Result<()> {
+    /// Appends records as one write, one part after the other. `Err` means that none of them is in the trail.
+    pub(super) fn append(&mut self, parts: &[&[Record]], durability: Durability) -> io::Result<()> {
         if self.length >= self.trail.roll_at {
             named(CURRENT, self.roll())?;
         }
@@ -212,12 +215,14 @@ impl Locked<'_> {
         let note = |note: String| Record { reason: Some(note.into()), ..Record::new(now, Kind::Repaired) };
         let notes: Vec<Record> = self.notes().into_iter().map(note).collect();
         let mut last = self.last;
-        let mut text = String::new();
-        for record in notes.iter().chain(records) {
+        let records = notes.iter().chain(parts.iter().copied().flatten());
+        let mut text = String::with_capacity(LINE * records.clone().count());
+        for record in records {
             let place = Place { seq: last.seq.saturating_add(1), prev: last.hash, instance: &self.trail.instance };
-            let line = encode(record, place);
+            let start = text.len();
+            encode(&mut text, record, place);
+            let line = text.get(start..).unwrap_or_default();
             last = Link { seq: place.seq, hash: Digest::of(line.as_bytes()) };
-            text.push_str(&line);
             text.push('\n');
         }
         if text.is_empty() {

@@ -13,7 +13,8 @@ use super::record::Record;
 use crate::engine::snapshot::Caller;
 use crate::ids::ConnectionName;
 use crate::text;
-use crate::tool::{Digest, EffectClass, Hint, HintName};
+use crate::tool::annotations::HintSource;
+use crate::tool::{Digest, EffectClass, Flag, Hint, HintName};
 
 /// The `prev` of the first line.
 pub(super) const NO_PREVIOUS: Digest = Digest([0; 32]);
@@ -30,9 +31,9 @@ pub(super) struct Place<'a> {
     pub(super) instance: &'a str,
 }
 
-/// The line of a record, without its newline.
-pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
-    let mut line = Line::start(record, place);
+/// Appends the line of a record, without its newline.
+pub(super) fn encode(line: &mut String, record: &Record, place: Place<'_>) {
+    let mut line = Line::start(line, record, place);
     if let Some(call) = &record.call {
         line.text("call", call.as_str());
     }
@@ -48,61 +49,68 @@ pub(super) fn encode(record: &Record, place: Place<'_>) -> String {
     line.optional("tool", record.tool.as_deref());
     line.optional("name", record.name.as_deref());
     line.optional("class", record.class.map(EffectClass::as_str));
-    if !record.flags.is_empty() {
-        let flags: Vec<String> = record.flags.iter().map(|flag| quote(flag.as_str())).collect();
-        line.raw("flags", &format!("[{}]", flags.join(",")));
-    }
-    if !record.hints.is_empty() {
-        let hint = |(name, hint, source): &(HintName, Hint, String)| {
-            format!("\"{}\":{{\"value\":\"{}\",\"source\":{}}}", name.snake(), hint.as_str(), quote(source))
-        };
-        let hints: Vec<String> = record.hints.iter().map(hint).collect();
-        line.raw("hints", &format!("{{{}}}", hints.join(",")));
-    }
+    line.flags(&record.flags);
+    line.hints(&record.hints);
     if let Some(digest) = record.args_sha256 {
-        line.text("args_sha256", &digest.to_string());
+        line.written("args_sha256", format_args!("\"{digest}\""));
     }
     if let Some(args) = &record.args {
-        line.raw("args", &arguments(args));
+        line.name("args");
+        line.arguments(args);
     }
     if let Some((decision, by)) = &record.policy {
-        line.raw("policy", &format!("{{\"decision\":\"{decision}\",\"by\":{}}}", quote(by)));
+        line.written("policy", format_args!("{{\"decision\":\"{decision}\",\"by\":"));
+        line.quoted(by);
+        line.0.push('}');
     }
     line.optional("decision", record.decision.map(super::Decision::as_str));
     line.optional("decider", record.decider.as_deref());
     line.optional("reason", record.reason.as_deref());
     line.optional("outcome", record.outcome.map(super::Outcome::as_str));
     if let Some(elapsed) = record.elapsed {
-        line.raw("elapsed_ms", &elapsed.as_millis().to_string());
+        line.written("elapsed_ms", format_args!("{}", elapsed.as_millis()));
     }
     line.optional("actor_seat", record.own.actor_seat.as_deref());
     if let Some(position) = record.own.position {
-        line.raw("position", &position.to_string());
+        line.written("position", format_args!("{position}"));
     }
     line.optional("refusal", record.own.refusal.as_deref());
-    line.end()
+    line.0.push('}');
 }
 
-struct Line(String);
+/// A line that is being written, member after member: one buffer for all, since every call writes some.
+struct Line<'l>(&'l mut String);
 
-impl Line {
-    fn start(record: &Record, place: Place<'_>) -> Self {
-        let mut line = String::with_capacity(512);
+impl<'l> Line<'l> {
+    fn start(line: &'l mut String, record: &Record, place: Place<'_>) -> Self {
         let Place { seq, prev, instance } = place;
-        let (time, kind, instance) = (record.at.rfc3339(), record.kind.as_str(), quote(instance));
-        // Writing into a `String` cannot fail.
-        let _ = write!(line, r#"{{"time":"{time}","seq":{seq},"prev":"{prev}","kind":"{kind}","instance":{instance}"#);
-        Self(line)
+        let (time, kind) = (record.at.rfc3339(), record.kind.as_str());
+        let mut line = Self(line);
+        line.write(format_args!(r#"{{"time":"{time}","seq":{seq},"prev":"{prev}","kind":"{kind}""#));
+        line.text("instance", instance);
+        line
     }
 
-    fn raw(&mut self, name: &str, json: &str) {
-        for part in [",\"", name, "\":", json] {
+    fn write(&mut self, json: std::fmt::Arguments<'_>) {
+        // Writing into a `String` cannot fail.
+        let _ = self.0.write_fmt(json);
+    }
+
+    /// The name of the next member.
+    fn name(&mut self, name: &str) {
+        for part in [",\"", name, "\":"] {
             self.0.push_str(part);
         }
     }
 
+    fn written(&mut self, name: &str, json: std::fmt::Arguments<'_>) {
+        self.name(name);
+        self.write(json);
+    }
+
     fn text(&mut self, name: &str, value: &str) {
-        self.raw(name, &quote(value));
+        self.name(name);
+        self.quoted(value);
     }
 
     fn optional(&mut self, name: &str, value: Option<&str>) {
@@ -111,12 +119,40 @@ impl Line {
         }
     }
 
+    fn flags(&mut self, flags: &[Flag]) {
+        for (place, flag) in flags.iter().enumerate() {
+            if place == 0 {
+                self.name("flags");
+            }
+            self.0.push(if place == 0 { '[' } else { ',' });
+            self.quoted(flag.as_str());
+        }
+        if !flags.is_empty() {
+            self.0.push(']');
+        }
+    }
+
+    fn hints(&mut self, hints: &[(HintName, Hint, HintSource)]) {
+        for (place, (name, hint, source)) in hints.iter().enumerate() {
+            if place == 0 {
+                self.name("hints");
+            }
+            let before = if place == 0 { '{' } else { ',' };
+            self.write(format_args!("{before}\"{}\":{{\"value\":\"{}\",\"source\":", name.snake(), hint.as_str()));
+            self.quoted(&source.words());
+            self.0.push('}');
+        }
+        if !hints.is_empty() {
+            self.0.push('}');
+        }
+    }
+
     fn caller(&mut self, caller: &Caller) {
-        let mut object = format!("{{\"kind\":\"{}\"", caller.kind());
+        self.written("caller", format_args!("{{\"kind\":\"{}\"", caller.kind()));
         let mut fact = |name: &str, value: &str| {
             // A plain call has no session.
             if !value.is_empty() {
-                let _ = write!(object, ",\"{name}\":{}", quote(value));
+                self.text(name, value);
             }
         };
         match caller {
@@ -140,31 +176,65 @@ impl Line {
         if let Caller::Operator { session, .. } = caller {
             fact("transport", if session.is_empty() { "http" } else { "mcp" });
         }
-        object.push('}');
-        self.raw("caller", &object);
-    }
-
-    fn end(mut self) -> String {
         self.0.push('}');
-        self.0
+    }
+
+    /// Arguments as they are embedded: the JSON they are, or the same text as a JSON string when a redaction left
+    /// something that is no JSON, or when it is nested deeper than common readers follow.
+    fn arguments(&mut self, text: &str) {
+        if serde_json::from_str::<&RawValue>(text).is_err() || depth(text) > READABLE_DEPTH {
+            return self.quoted(text);
+        }
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.0.push_str(text);
+        }
+        for c in text.chars() {
+            match c {
+                // Between tokens a line break is white space; inside a string valid JSON has none.
+                '\n' | '\r' | '\t' => self.0.push(' '),
+                c => push_shown(self.0, c),
+            }
+        }
+    }
+
+    /// A JSON string.
+    fn quoted(&mut self, value: &str) {
+        self.0.push('"');
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+        if value.bytes().all(is_plain) {
+            self.0.push_str(value);
+        } else {
+            value.chars().for_each(|c| push_escaped(self.0, c));
+        }
+        self.0.push('"');
     }
 }
 
-/// A JSON string.
-fn quote(value: &str) -> String {
-    // A string always serialises; the fallback keeps the line well-formed all the same.
-    let json = serde_json::to_string(value).unwrap_or_else(|_| "\"\"".to_owned());
-    escape_hidden(&json)
+/// A character inside a JSON string.
+fn push_escaped(json: &mut String, c: char) {
+    let short = match c {
+        '"' => '"',
+        '\\' => '\\',
+        '\n' => 'n',
+        '\r' => 'r',
+        '\t' => 't',
+        '\u{8}' => 'b',
+        '\u{c}' => 'f',
+        c => return push_shown(json, c),
+    };
+    json.push('\\');
+    json.push(short);
 }
 
-/// Arguments as they are embedded: the JSON they are, or the same text as a JSON string when a redaction left
-/// something that is no JSON, or when it is nested deeper than common readers follow.
-fn arguments(text: &str) -> String {
-    if serde_json::from_str::<&RawValue>(text).is_err() || depth(text) > READABLE_DEPTH {
-        return quote(text);
+/// A character as it is, or as `\uXXXX` where it would be hidden.
+fn push_shown(json: &mut String, c: char) {
+    if !text::is_hidden(c) {
+        return json.push(c);
     }
-    // Between tokens a line break is white space; inside a string valid JSON has none.
-    escape_hidden(&text.replace(['\n', '\r', '\t'], " "))
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        // Writing into a `String` cannot fail.
+        let _ = write!(json, "\\u{unit:04x}");
+    }
 }
 
 /// The deepest nesting of a JSON text.
@@ -188,19 +258,8 @@ fn depth(json: &str) -> usize {
 
 /// JSON text with hidden characters as `\uXXXX`. They can stand only inside strings, so the value is the same.
 pub fn escape_hidden(json: &str) -> String {
-    if !json.chars().any(text::is_hidden) {
-        return json.to_owned();
-    }
-    let mut escaped = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if text::is_hidden(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(c);
-        }
-    }
+    let mut escaped = String::with_capacity(json.len());
+    json.chars().for_each(|c| push_shown(&mut escaped, c));
     escaped
 }
 
@@ -304,7 +363,12 @@ mod tests {
     use super::*;
     use crate::clock::Timestamp;
     use crate::ids::{CallId, SeatHandle, ServerName};
-    use crate::tool::Flag;
+
+    fn encode(record: &Record, place: Place<'_>) -> String {
+        let mut line = String::new();
+        super::encode(&mut line, record, place);
+        line
+    }
 
     fn place() -> Place<'static> {
         Place { seq: 7, prev: NO_PREVIOUS, instance: "i1" }
@@ -324,7 +388,7 @@ mod tests {
             name: Some("gh_delete_branch".into()),
             class: Some(EffectClass::Destructive),
             flags: vec![Flag::Contradictory],
-            hints: vec![(HintName::ReadOnly, Hint::No, "config.yaml:41".to_owned())],
+            hints: vec![(HintName::ReadOnly, Hint::No, HintSource::Builtin)],
             args_sha256: Some(Digest([0xab; 32])),
             args: Some(r#"{"branch":"main"}"#.into()),
             policy: Some(("ask", "class destructive".into())),
@@ -345,7 +409,7 @@ mod tests {
             r#""kind":"received","instance":"i1","call":"cabc","#,
             r#""caller":{"kind":"seat","seat":"release","session":"7c1e","client":"claude-code 2.1"},"#,
             r#""server":"github","tool":"delete_branch","name":"gh_delete_branch","class":"destructive","#,
-            r#""flags":["contradictory"],"hints":{"read_only":{"value":"no","source":"config.yaml:41"}},"#,
+            r#""flags":["contradictory"],"hints":{"read_only":{"value":"no","source":"builtin"}},"#,
             r#""args_sha256":"abababababababababababababababababababababababababababababababab","#,
             r#""args":{"branch":"main"},"policy":{"decision":"ask","by":"class destructive"},"#,
             r#""decision":"approved","decider":"person:root","reason":"fine","outcome":"done","elapsed_ms":412}"#,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::clock::Timestamp;
 use crate::engine::snapshot::Caller;
 use crate::ids::{CallId, ConnectionName, ServerName};
+use crate::tool::annotations::HintSource;
 use crate::tool::{Digest, EffectClass, Flag, Hint, HintName};
 
 /// A record before the writer numbers and chains it. Absent fields are left out of the line.
@@ -32,7 +33,7 @@ pub struct Record {
     /// Flags at that time.
     pub flags: Vec<Flag>,
     /// Effective hints with their sources, for `received`.
-    pub hints: Vec<(HintName, Hint, String)>,
+    pub hints: Vec<(HintName, Hint, HintSource)>,
     /// SHA-256 of the canonical arguments.
     pub args_sha256: Option<Digest>,
     /// The canonical arguments, redacted, for `received`, and for `decided` where a person changed them.

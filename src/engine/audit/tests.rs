@@ -40,7 +40,7 @@ fn kinds(dir: &Path) -> Vec<String> {
 /// Appends one batch as another process would: with a trail of its own.
 fn append(dir: &Path, records: &[Record]) {
     let mut trail = Trail::new(dir.to_path_buf(), "other".into(), u64::MAX);
-    trail.lock().unwrap().append(records, Durability::Written).unwrap();
+    trail.lock().unwrap().append(&[records], Durability::Written).unwrap();
 }
 
 fn holds(dir: &Path) -> bool {
@@ -122,7 +122,7 @@ fn the_chain_goes_on_through_full_files() {
     let dir = state.path();
     let mut trail = Trail::new(dir.to_path_buf(), "i1".into(), 400);
     for n in 0..10 {
-        trail.lock().unwrap().append(&[record(Kind::Refused, &format!("c{n}"))], Durability::Written).unwrap();
+        trail.lock().unwrap().append(&[&[record(Kind::Refused, &format!("c{n}"))]], Durability::Written).unwrap();
     }
     let files = chain::files(dir).unwrap();
     assert!(files.len() > 2, "{files:?}");
@@ -278,7 +278,7 @@ async fn calls_of_a_killed_instance_are_closed_and_those_of_a_living_one_are_not
         record(Kind::Dispatched, "cdone"),
         record(Kind::Finished, "cdone"),
     ];
-    dead.lock().unwrap().append(&records, Durability::Written).unwrap();
+    dead.lock().unwrap().append(&[&records], Durability::Written).unwrap();
     let (_next, opened) = open(&state, "next").unwrap();
     assert_eq!(opened.unknown, [CallId::from("csent")]);
     assert_eq!(opened.withdrawn, [CallId::from("cwait")]);
@@ -389,7 +389,7 @@ fn a_follower_sees_new_lines_across_a_roll_over() {
     let mut trail = Trail::new(state.path().to_path_buf(), "i1".into(), 400);
     let mut seen = 0;
     for n in 0..8 {
-        trail.lock().unwrap().append(&[record(Kind::Refused, &format!("c{n}"))], Durability::Written).unwrap();
+        trail.lock().unwrap().append(&[&[record(Kind::Refused, &format!("c{n}"))]], Durability::Written).unwrap();
         if n % 2 == 1 {
             seen += follow.read().unwrap().len();
         }

@@ -182,7 +182,7 @@ impl Shared {
     /// thread's to find out and to try again.
     fn at_once(&self, records: &[Record]) -> bool {
         let Ok(mut writer) = self.writer.try_lock() else { return false };
-        let written = writer.at_once(records);
+        let written = writer.at_once(&[records]);
         self.let_go(writer);
         self.help();
         written
@@ -302,43 +302,32 @@ impl Writer {
         self.broken.is_some()
     }
 
-    fn at_once(&mut self, records: &[Record]) -> bool {
-        self.later.extend_from_slice(records);
-        let written = self.write_at_once();
-        if !written {
-            self.later.truncate(self.later.len() - records.len());
-        }
-        written
-    }
-
-    /// Writes what is kept for later without waiting for anything; false when it is still to be written.
-    fn write_at_once(&mut self) -> bool {
+    /// Writes what is kept for later, and these records, without waiting for anything; false when all of it is still to
+    /// be written.
+    fn at_once(&mut self, records: &[&[Record]]) -> bool {
         if self.ended || self.is_broken() || self.alive.is_none() {
             return false;
         }
         let Ok(Some(mut locked)) = self.trail.lock_at_once() else { return false };
-        let written = locked.append(&self.later, Durability::Written).is_ok();
-        drop(locked);
-        if written {
-            let mut written = std::mem::take(&mut self.later);
-            for record in written.drain(..) {
-                self.follow(&record);
-            }
-            self.later = written;
+        let parts: Vec<&[Record]> = [self.later.as_slice()].into_iter().chain(records.iter().copied()).collect();
+        if locked.append(&parts, Durability::Written).is_err() {
+            return false;
         }
-        written
+        drop(locked);
+        let mut later = std::mem::take(&mut self.later);
+        later.iter().chain(records.iter().copied().flatten()).for_each(|record| self.follow(record));
+        later.clear();
+        self.later = later;
+        true
     }
 
     /// The same for what others wait for; gives back what is still to be written.
     fn serve_at_once(&mut self, group: Vec<Request>) -> Vec<Request> {
-        let kept = self.later.len();
-        for request in &group {
-            if let Request::Append { records, .. } = request {
-                self.later.extend_from_slice(records);
-            }
-        }
-        if !self.write_at_once() {
-            self.later.truncate(kept);
+        let records = group.iter().filter_map(|request| match request {
+            Request::Append { records, .. } => Some(records.as_slice()),
+            Request::Close { .. } => None,
+        });
+        if !self.at_once(&records.collect::<Vec<_>>()) {
             return group;
         }
         for request in group {
@@ -405,7 +394,7 @@ impl Writer {
             let closing = repair::closing_records(locked.dir(), &gone)?;
             let notes = locked.notes();
             let since = locked.last_seq();
-            locked.append(&closing, Durability::Synced)?;
+            locked.append(&[&closing], Durability::Synced)?;
             self.opened.notes.extend(notes);
             self.opened.count(&closing);
             gone.into_iter().for_each(repair::Gone::forget);
@@ -413,11 +402,9 @@ impl Writer {
         }
         match gap {
             Some(gap) => {
-                let mut all = vec![gap];
-                all.extend_from_slice(records);
-                locked.append(&all, durability)?;
+                locked.append(&[&[gap], records], durability)?;
             }
-            None => locked.append(records, durability)?,
+            None => locked.append(&[records], durability)?,
         }
         drop(locked);
         for record in records {

@@ -195,7 +195,10 @@ mod tests {
         let (hold, cancel) = (Hold::default(), CancellationToken::new());
         cancel.cancel();
         let soon = Duration::from_secs(1);
-        assert!(tokio::time::timeout(soon, hold.given_up(&cancel)).await.is_err(), "the program ends, the caller waits");
+        assert!(
+            tokio::time::timeout(soon, hold.given_up(&cancel)).await.is_err(),
+            "the program ends, the caller waits"
+        );
         hold.gone_because(Withdrawal::Cancelled);
         assert!(tokio::time::timeout(soon, hold.given_up(&cancel)).await.is_ok());
     }

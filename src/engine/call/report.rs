@@ -3,12 +3,19 @@
 use std::sync::Arc;
 
 use crate::engine::snapshot::{CallPhase, CallView, Withdrawal};
-use crate::tool::output::{self, CallOutput};
 
-/// The message for the caller; for a result, the result as text.
-pub(super) fn message(view: &CallView, output: Option<&CallOutput>) -> String {
+/// The message for the caller; for a result, the result as `text`.
+pub(super) fn message(view: &CallView, text: Option<&Arc<str>>) -> Arc<str> {
     match &view.phase {
-        CallPhase::Done { .. } => output.map(output::as_text).unwrap_or_default(),
+        CallPhase::Done { .. } => text.cloned().unwrap_or_default(),
+        CallPhase::Waiting(_) | CallPhase::Running => Arc::default(),
+        phase => ended(phase).into(),
+    }
+}
+
+/// In words, for an end without a result.
+fn ended(phase: &CallPhase) -> String {
+    match phase {
         CallPhase::Failed { reason } => format!("the call failed: {reason}"),
         CallPhase::Unknown { reason } => format!(
             "the outcome is unknown: {reason}. The call was sent and may have run; find out before you repeat it"
@@ -24,7 +31,7 @@ pub(super) fn message(view: &CallView, output: Option<&CallOutput>) -> String {
         }
         CallPhase::Withdrawn(why) => format!("withdrawn before anybody decided ({}): {}", why.as_str(), advice(*why)),
         CallPhase::Refused { reason } => format!("{reason}. It was not run"),
-        CallPhase::Waiting(_) | CallPhase::Running => String::new(),
+        CallPhase::Waiting(_) | CallPhase::Running | CallPhase::Done { .. } => String::new(),
     }
 }
 

@@ -30,29 +30,23 @@ impl Run {
     /// Sends the call on for as long as the server asks for more, at most [`MOST_ROUNDS`] times.
     pub(super) async fn go_on(
         &mut self,
-        mut answer: Result<Reply, CallFailure>,
+        mut unfinished: Unfinished,
         (entry, asked): (&Arc<Entry>, Option<Tier>),
         connection: &Connection,
     ) -> Result<Reply, CallFailure> {
         for round in 1..=MOST_ROUNDS {
-            let unfinished = match answer {
-                Ok(Reply::InputRequired(unfinished)) => unfinished,
-                answer => return answer,
-            };
             let dispatch = self.next_round(unfinished, (entry, asked), round).await.map_err(CallFailure::Unanswered)?;
             if let Some(why) = self.last_look(entry, asked) {
                 return Err(CallFailure::Unanswered(format!("it asked for input, and {why}").into()));
             }
             self.went_on = true;
-            answer = self.timed(connection, dispatch).await;
+            unfinished = match self.timed(connection, dispatch).await {
+                Ok(Reply::InputRequired(unfinished)) => unfinished,
+                answer => return answer,
+            };
         }
-        match answer {
-            Ok(Reply::InputRequired(_)) => {
-                let reason = format!("it went on asking for input after {MOST_ROUNDS} answers");
-                Err(CallFailure::Unanswered(reason.into()))
-            }
-            answer => answer,
-        }
+        let reason = format!("it went on asking for input after {MOST_ROUNDS} answers");
+        Err(CallFailure::Unanswered(reason.into()))
     }
 
     /// The call with what the server asked for, recorded; or why it does not go on.

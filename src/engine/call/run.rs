@@ -60,7 +60,8 @@ pub(super) enum Sent {
 }
 
 impl Run {
-    pub(super) fn new(pipeline: Pipeline, call: CallId, mut request: CallRequest, hold: Hold) -> Self {
+    /// In a box: it goes from step to step by value.
+    pub(super) fn new(pipeline: Pipeline, call: CallId, mut request: CallRequest, hold: Hold) -> Box<Self> {
         // Until it is known what is meant, the names are whatever the caller made of them.
         request.tool = pipeline.redactor.redact(&request.tool).into();
         request.caller = request.caller.redacted(&pipeline.redactor);
@@ -83,7 +84,7 @@ impl Run {
             ran: None,
             result: None,
         };
-        Self {
+        Box::new(Self {
             received: Instant::now(),
             confirm_set: false,
             edited_from: None,
@@ -97,10 +98,10 @@ impl Run {
             hold,
             arguments,
             view,
-        }
+        })
     }
 
-    pub(super) async fn with_entry(mut self, entry: Arc<Entry>) -> CallReport {
+    pub(super) async fn with_entry(mut self: Box<Self>, entry: Arc<Entry>) -> CallReport {
         self.place(entry);
         let record = trail::received(&self);
         self.records.push(record);
@@ -125,12 +126,13 @@ impl Run {
                 Verdict::Allow { permit, decider } => self.send_unasked(&entry, permit, decider).await,
                 Verdict::Ask(tier) => {
                     let policy_by = self.view.policy.as_ref().map_or_else(|| "policy".into(), |(_, by)| by.clone());
-                    match self.ask(&entry, tier, policy_by, &settings).await {
+                    // In boxes: most calls ask nobody, and would carry the room for it.
+                    match Box::pin(self.ask(&entry, tier, policy_by, &settings)).await {
                         // The question went away with the old definition; the new one is judged anew.
                         Answered::Over(CallPhase::Withdrawn(Withdrawal::DefinitionChanged)) => Sent::DefinitionChanged,
                         Answered::Over(phase) => return self.over(phase, None).await,
                         Answered::JudgeAnew => Sent::JudgeAnew,
-                        Answered::Approved(approval) => self.send_approved(&entry, approval, tier).await,
+                        Answered::Approved(approval) => Box::pin(self.send_approved(&entry, approval, tier)).await,
                     }
                 }
             };
@@ -224,7 +226,7 @@ impl Run {
     }
 
     /// Ends a call that was refused before it came here.
-    pub(super) async fn refused_before(mut self, entry: Option<Arc<Entry>>, reason: Arc<str>) -> CallReport {
+    pub(super) async fn refused_before(mut self: Box<Self>, entry: Option<Arc<Entry>>, reason: Arc<str>) -> CallReport {
         if let Some(entry) = entry {
             self.place(entry);
             let record = trail::received(&self);
@@ -233,7 +235,7 @@ impl Run {
         self.refuse(reason).await
     }
 
-    async fn refuse_stopped(self, reason: Arc<str>) -> CallReport {
+    async fn refuse_stopped(self: Box<Self>, reason: Arc<str>) -> CallReport {
         if let Some(seat) = self.request.caller.seat() {
             // The core outlives its calls; when it is gone there is nobody to tell.
             let _ = self.pipeline.core.send(CallEvent::Stopped(seat.clone())).await;
@@ -241,11 +243,11 @@ impl Run {
         self.refuse(reason).await
     }
 
-    pub(super) async fn refuse(self, reason: Arc<str>) -> CallReport {
+    pub(super) async fn refuse(self: Box<Self>, reason: Arc<str>) -> CallReport {
         self.refuse_as(CallPhase::Refused { reason: reason.clone() }, reason).await
     }
 
-    async fn refuse_as(mut self, phase: CallPhase, reason: Arc<str>) -> CallReport {
+    async fn refuse_as(mut self: Box<Self>, phase: CallPhase, reason: Arc<str>) -> CallReport {
         let record = trail::refused(&self, &reason);
         self.records.push(record);
         // It does not run; a failure to write shows in the writer's health.
@@ -254,19 +256,20 @@ impl Run {
     }
 
     /// Publishes the end and makes the caller's report.
-    async fn over(mut self, phase: CallPhase, output: Option<CallOutput>) -> CallReport {
+    async fn over(mut self: Box<Self>, phase: CallPhase, output: Option<CallOutput>) -> CallReport {
         self.view.phase = phase.clone();
         self.view.elapsed = Some(self.received.elapsed());
         let note = self.note();
-        let message = report::message(&self.view, output.as_ref());
+        let text: Option<Arc<str>> = output.as_ref().map(|output| output::as_text(output).into());
+        let message = report::message(&self.view, text.as_ref());
         let message: Arc<str> = match &note {
             Some(note) if message.is_empty() => note.clone(),
             Some(note) => format!("{note}\n\n{message}").into(),
-            None => message.into(),
+            None => message,
         };
-        self.view.result = output.as_ref().map(|output| {
+        self.view.result = output.as_ref().zip(text).map(|(output, text)| {
             Arc::new(ResultView {
-                text: output::as_text(output).into(),
+                text,
                 is_error: output.is_error,
                 redacted: output.notes.contains(&OutputNote::SecretsRedacted),
             })
@@ -331,7 +334,7 @@ impl Run {
 
     /// Ends a call whose name does not stand for a tool of the caller's. Where it names a connection of the caller's
     /// that is down, that is the reason.
-    pub(super) async fn refuse_unknown(self) -> CallReport {
+    pub(super) async fn refuse_unknown(self: Box<Self>) -> CallReport {
         let asked = self.request.tool.clone();
         if let Some((connection, why)) = self.meant() {
             let connection = crate::text::visible(connection.as_str()).into_owned();

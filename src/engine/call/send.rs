@@ -194,10 +194,10 @@ impl Run {
                 self.view.ran = Some(sent.elapsed());
                 Ok(Reply::Result(answer))
             }
-            Some(Link { connection: Some(connection), .. }) => {
-                let answer = self.timed(&connection, dispatch).await;
-                self.go_on(answer, (entry, asked), &connection).await
-            }
+            Some(Link { connection: Some(connection), .. }) => match self.timed(&connection, dispatch).await {
+                Ok(Reply::InputRequired(asks)) => Box::pin(self.go_on(asks, (entry, asked), &connection)).await,
+                answer => answer,
+            },
             _ => Err(CallFailure::NotRunning("its connection is gone".into())),
         }
     }
@@ -215,7 +215,7 @@ impl Run {
 
     /// Waits for an answer; after a moment the call is shown as one that runs.
     async fn shown<T>(&self, answer: impl Future<Output = T>) -> T {
-        tokio::pin!(answer);
+        let mut answer = Box::pin(answer);
         match tokio::time::timeout(SHOWN, &mut answer).await {
             Ok(answer) => answer,
             Err(_) => {

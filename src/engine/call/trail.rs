@@ -13,7 +13,7 @@ use crate::tool::{HintName, ShownArguments};
 pub(super) fn received(run: &Run) -> Record {
     let mut record = run.record(Kind::Received);
     if let Some(entry) = &run.entry {
-        let hint = |name: HintName| (name, entry.hints.effective.get(name), entry.hints.source(name).to_string());
+        let hint = |name: HintName| (name, entry.hints.effective.get(name), entry.hints.source(name));
         record.hints = HintName::ALL.into_iter().map(hint).collect();
     }
     record.args = run.view.arguments.as_ref().map(ShownArguments::shared);

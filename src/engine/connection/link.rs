@@ -3,8 +3,8 @@
 //! [`super::wire`] makes links over byte streams, [`super::http`] over an endpoint; [`super::client`] is the one
 //! reader and writer. A link knows nothing about requests except whether one has left.
 
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Weak};
 
 use http::{HeaderName, HeaderValue};
 use tokio::sync::mpsc;

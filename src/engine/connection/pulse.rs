@@ -83,7 +83,12 @@ mod tests {
     fn client() -> (Client, mpsc::Receiver<Frame>, mpsc::Sender<Incoming>) {
         let (outgoing, frames) = mpsc::channel(8);
         let (messages, incoming) = mpsc::channel(8);
-        let client = Client::new(outgoing, std::sync::Weak::new(), Carriage::Http, crate::engine::connection::asks::Asks::deaf());
+        let client = Client::new(
+            outgoing,
+            std::sync::Weak::new(),
+            Carriage::Http,
+            crate::engine::connection::asks::Asks::deaf(),
+        );
         client.settle_era(Era::Legacy);
         tokio::spawn(client.clone().run(Source::Tasks(incoming)));
         (client, frames, messages)

@@ -64,7 +64,7 @@ impl Process {
         };
         let tail = Tail::default();
         let stderr = Some(start_drain(err, name, sink, &tail));
-        let stdin = wire::Writer::Pipe(Arc::new(wire::Pipe::new(stdin)?));
+        let stdin = wire::Writer::Pipe(Arc::new(wire::Pipe::new(stdin.into_owned_fd()?)?));
         let link = wire::spawn(stdin, stdout, sink.clone());
         Ok((Self { child, group, tail, stderr, started, exit: None, name: name.clone() }, link))
     }

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Weak};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -47,8 +48,8 @@ impl Pipe {
     ///
     /// # Errors
     /// It is none, or the runtime cannot watch it.
-    pub fn new(stdin: tokio::process::ChildStdin) -> io::Result<Self> {
-        Ok(Self { pipe: pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?, turn: Mutex::default() })
+    pub fn new(stdin: OwnedFd) -> io::Result<Self> {
+        Ok(Self { pipe: pipe::Sender::from_owned_fd(stdin)?, turn: Mutex::default() })
     }
 
     /// Writes a short message here and now. False when nothing of it was written: it is long, another one is being
@@ -96,11 +97,7 @@ impl Writer {
 }
 
 /// Starts the task that carries messages to `writer`, and prepares to read from `reader`.
-pub(super) fn spawn(
-    writer: Writer,
-    reader: impl AsyncRead + Send + Unpin + 'static,
-    noise: Arc<LineSink>,
-) -> Link {
+pub(super) fn spawn(writer: Writer, reader: impl AsyncRead + Send + Unpin + 'static, noise: Arc<LineSink>) -> Link {
     let direct = match &writer {
         Writer::Pipe(pipe) => Arc::downgrade(pipe),
         Writer::Stream(_) => Weak::new(),
@@ -152,11 +149,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    fn new(
-        reader: Box<dyn AsyncRead + Send + Unpin>,
-        broken: mpsc::Receiver<LinkEnd>,
-        noise: Arc<LineSink>,
-    ) -> Self {
+    fn new(reader: Box<dyn AsyncRead + Send + Unpin>, broken: mpsc::Receiver<LinkEnd>, noise: Arc<LineSink>) -> Self {
         let reader = BufReader::with_capacity(64 << 10, reader);
         Self { reader, line: Vec::new(), read: VecDeque::new(), broken, noise, ended: false }
     }
@@ -229,5 +222,42 @@ async fn read_line(reader: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u
         if newline.is_some() {
             return Ok(true);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_short_message_is_written_whole_or_left_to_the_writer() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let pipe = Pipe::new(writer.into()).unwrap();
+        pipe.pipe.writable().await.unwrap();
+        let line = format!("{}\n", "x".repeat(999));
+        let mut written = 0;
+        while pipe.write_at_once(&line) {
+            written += 1;
+            assert!(written < 100_000, "a pipe that nobody reads is full at some time");
+        }
+        assert!(written > 0);
+        let mut all = Vec::new();
+        drop(pipe);
+        reader.read_to_end(&mut all).unwrap();
+        assert_eq!(all.len(), written * line.len(), "nothing of the one that had no room");
+    }
+
+    #[tokio::test]
+    async fn what_is_long_or_comes_during_another_message_waits_its_turn() {
+        let (_reader, writer) = io::pipe().unwrap();
+        let pipe = Pipe::new(writer.into()).unwrap();
+        pipe.pipe.writable().await.unwrap();
+        assert!(!pipe.write_at_once(&"x".repeat(WHOLE + 1)));
+        let turn = pipe.turn.lock().await;
+        assert!(!pipe.write_at_once("x\n"));
+        drop(turn);
+        assert!(pipe.write_at_once("x\n"));
     }
 }

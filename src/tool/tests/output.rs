@@ -11,7 +11,7 @@ use crate::tool::output::*;
 fn read(result: &Value) -> CallOutput {
     let redactor = Redactor::default();
     redactor.learn([Secret::new("known-secret")]);
-    read_result(result, &redactor)
+    read_result(result.clone(), &redactor)
 }
 
 fn text_of(text: &str) -> CallOutput {
