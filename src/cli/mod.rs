@@ -133,7 +133,7 @@ enum Command {
     /// A seat's skills, also while the dashboard runs
     Skill {
         #[command(subcommand)]
-        command: SkillCommand,
+        command: skill::SkillCommand,
     },
     /// The file of the company's own tracker and pages
     Db {
@@ -172,48 +172,6 @@ enum TokenCommand {
     Rotate {
         /// The seat's handle
         seat: String,
-    },
-}
-
-/// What can be done with skills.
-#[derive(Subcommand, Debug)]
-enum SkillCommand {
-    /// Name a seat's skills
-    List {
-        /// The seat's handle
-        seat: String,
-    },
-    /// Print one
-    Show {
-        /// The seat's handle
-        seat: String,
-        /// The skill's name
-        name: String,
-    },
-    /// Give a seat a skill
-    Add {
-        /// The seat's handle
-        seat: String,
-        /// The skill's name
-        name: String,
-        /// Its text, or - for standard input
-        file: PathBuf,
-        /// What it is for, in one line
-        #[arg(long, value_name = "TEXT")]
-        about: Option<String>,
-        /// Take the place of the skill of this name; its text is kept as a version
-        #[arg(long)]
-        replace: bool,
-    },
-    /// Say whether one can be used: active, stale (with a warning) or archived (no more)
-    Mark {
-        /// The seat's handle
-        seat: String,
-        /// The skill's name
-        name: String,
-        /// active, stale or archived
-        #[arg(value_parser = skill::state)]
-        state: crate::store::memory::SkillState,
     },
 }
 

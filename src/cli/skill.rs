@@ -1,9 +1,11 @@
 //! `skill`: a seat's skills in the store, also beside a running instance: the store's file takes several programs.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Exit, Global, SkillCommand, complain, print, token};
+use clap::Subcommand;
+
+use super::{Exit, Global, complain, print, token};
 use crate::clock::Timestamp;
 use crate::engine::state_dir::StateDir;
 use crate::native::memory::skills::{LISTED, LONGEST};
@@ -19,6 +21,48 @@ const ABOUT: usize = 300;
 const MOST: u64 = (LONGEST as u64) * 4 + 1;
 /// What the versions are said to be replaced by.
 const KIND: &str = "skill_command";
+
+/// What can be done with skills.
+#[derive(Subcommand, Debug)]
+pub(super) enum SkillCommand {
+    /// Name a seat's skills
+    List {
+        /// The seat's handle
+        seat: String,
+    },
+    /// Print one
+    Show {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+    },
+    /// Give a seat a skill
+    Add {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// Its text, or - for standard input
+        file: PathBuf,
+        /// What it is for, in one line
+        #[arg(long, value_name = "TEXT")]
+        about: Option<String>,
+        /// Take the place of the skill of this name; its text is kept as a version
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Say whether one can be used: active, stale (with a warning) or archived (no more)
+    Mark {
+        /// The seat's handle
+        seat: String,
+        /// The skill's name
+        name: String,
+        /// active, stale or archived
+        #[arg(value_parser = state)]
+        state: SkillState,
+    },
+}
 
 /// Runs one of them.
 pub(super) fn run(global: &Global, command: &SkillCommand) -> Exit {
@@ -177,6 +221,9 @@ async fn add(store: &Store, new: NewSkill, taken: Taken) -> Result<String, Probl
         };
         let version = store.rewrite_skill(&known, &new.body, (KIND, None), new.at)?;
         store.set_skill_state(&known, SkillState::Active, new.at)?;
+        if !new.description.is_empty() {
+            store.describe_skill(&known, &new.description, new.at)?;
+        }
         Ok(Some(version))
     });
     let made: Option<i64> = made.await.map_err(|error: StoreError| store_failed(&error))?;
@@ -197,4 +244,48 @@ async fn mark(store: &Store, (agent_id, name): (String, String), state: SkillSta
     });
     let done: bool = done.await.map_err(|error: StoreError| store_failed(&error))?;
     if done { Ok(format!("{} is {}\n", crate::text::visible(&name), state.word())) } else { Err(unknown(&name)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_skill_is_added_once_and_replaced_where_that_is_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let new = |body: &str, about: &str| NewSkill {
+            agent_id: "a".to_owned(),
+            name: "deploy".to_owned(),
+            description: about.to_owned(),
+            body: body.to_owned(),
+            at: Timestamp::from_millis(1),
+        };
+        assert_eq!(add(&store, new("one", "how to"), Taken::Refuse).await.unwrap(), "deploy is at version 1\n");
+        let (exit, problem) = add(&store, new("two", ""), Taken::Refuse).await.unwrap_err();
+        assert!(exit == Exit::Failed && problem.contains("--replace"), "{problem}");
+        mark(&store, ("a".to_owned(), "deploy".to_owned()), SkillState::Archived).await.unwrap();
+        assert_eq!(add(&store, new("two", ""), Taken::Replace).await.unwrap(), "deploy is at version 2\n");
+        let listed = async || list(&store, "a".to_owned(), "release").await.unwrap();
+        assert_eq!(listed().await, "deploy  active    version 2, used 0  how to\n", "without --about as it was");
+        add(&store, new("three", "better"), Taken::Replace).await.unwrap();
+        assert!(listed().await.ends_with("  better\n"), "{}", listed().await);
+        assert_eq!(show(&store, "a".to_owned(), "deploy".to_owned()).await.unwrap(), "three\n");
+        assert!(mark(&store, ("b".to_owned(), "deploy".to_owned()), SkillState::Stale).await.is_err());
+    }
+
+    #[test]
+    fn a_text_is_one_of_bounded_length_in_utf_8() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("skill.md");
+        let refused = |bytes: &[u8]| {
+            std::fs::write(&file, bytes).unwrap();
+            read(&file).is_err()
+        };
+        for bytes in [&b"\xff"[..], b"a\0b", b" \n", &vec![b'x'; LONGEST + 1]] {
+            assert!(refused(bytes), "{} bytes", bytes.len());
+        }
+        assert!(!refused("ä".repeat(LONGEST).as_bytes()));
+        assert!(line("two\nlines", NAME, "x").is_err() && line(&"x".repeat(81), NAME, "x").is_err());
+    }
 }

@@ -299,7 +299,7 @@ static OPERATOR: Section = Section {
         Key::required("token", Shape::Value, "The bearer token: a reference such as `${VAR}`."),
         Key::optional("scopes", List(&OneOf(SCOPES)), "With any, the token is for the connector only."),
         Key::optional("seat", Name, "The handle of the seat whose queue, pins and inbox it works."),
-        Key::optional("projects", List(&Name), "Its workspace; empty: all projects."),
+        Key::optional("projects", List(&Name), "Its workspace: keys of projects; empty: all of them."),
         Key::optional(
             "permission",
             OneOf(&["viewer", "member", "admin"]),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::expand::Template;
 pub use super::settings::{
     ApprovalRule, ApprovalSettings, Autopilot, Discovery, Embeddings, EngineSettings, Native, OpenCards, Operator,
-    Permission, PlacedDecision, PolicyDecision, Scope, TuiSettings,
+    Permission, PlacedDecision, PolicyDecision, Scope, TuiSettings, project_key,
 };
 use crate::ids::ServerName;
 use crate::org::Org;

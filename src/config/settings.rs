@@ -92,12 +92,21 @@ pub struct Operator {
     pub scopes: Vec<Scope>,
     /// Whose queue, pins and inbox it works.
     pub seat: Option<SeatHandle>,
-    /// Its workspace; empty: all projects.
-    pub projects: Vec<Arc<str>>,
+    /// Its workspace, as [`project_key`] has them; empty: all projects.
+    pub projects: Vec<String>,
     /// What it may do inside its workspace.
     pub permission: Permission,
     /// Where it stands.
     pub place: ConfigRef,
+}
+
+/// A project's key: 1 to 16 letters and digits, the first a letter; upper case. `None` for what is none.
+pub fn project_key(text: &str) -> Option<String> {
+    let key = text.trim().to_ascii_uppercase();
+    let fits = key.len() <= 16
+        && key.starts_with(|c: char| c.is_ascii_uppercase())
+        && key.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    fits.then_some(key)
 }
 
 /// A scope of the connector.

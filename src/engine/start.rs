@@ -30,7 +30,7 @@ pub use super::launch::{Eras, ErasChanged, Only};
 use super::launch::{Launcher, Plan};
 use super::library::{Library, PromptNames};
 use super::servers::Server;
-use super::snapshot::{LogLevel, LogRecord};
+use super::snapshot::{CallView, LogLevel, LogRecord};
 use super::workers::Workers;
 use crate::config::expand::Environment;
 use crate::config::model::Config;
@@ -120,6 +120,7 @@ pub(super) fn assemble(config: &Config, mut options: Options) -> (Core, Handle) 
         standing: outlets.standing.subscribe(),
         audit: options.audit,
         core: senders.call_events.clone(),
+        ends: senders.ends.clone(),
         redactor: options.redactor,
         attendance: options.attendance,
         person: options.person,
@@ -175,6 +176,7 @@ struct Senders {
     commands: mpsc::Sender<Command>,
     surface: mpsc::Sender<SurfaceNews>,
     call_events: mpsc::Sender<CallEvent>,
+    ends: mpsc::Sender<Box<CallView>>,
     connections: mpsc::Sender<NamedEvent>,
     reloads: mpsc::Sender<Reload>,
 }
@@ -223,6 +225,7 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
     let log = std::mem::replace(&mut options.log, mpsc::channel(1).1);
     let (commands_in, commands) = mpsc::channel(COMMANDS);
     let (call_events_in, call_events) = mpsc::channel(EVENTS);
+    let (ends_in, ends) = mpsc::channel(super::core::ENDS);
     let (connections_in, connections) = mpsc::channel(EVENTS);
     let (reloads_in, reloads) = mpsc::channel(RELOADS);
     let (surface_in, surface) = mpsc::channel(SURFACE);
@@ -230,6 +233,7 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
         commands,
         surface,
         call_events,
+        ends,
         connections,
         asking,
         reloads,
@@ -241,6 +245,7 @@ fn inlets(options: &mut Options, asking: mpsc::Receiver<Asking>) -> (Inlets, Sen
         commands: commands_in,
         surface: surface_in,
         call_events: call_events_in,
+        ends: ends_in,
         connections: connections_in,
         reloads: reloads_in,
     };

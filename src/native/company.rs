@@ -39,7 +39,7 @@ pub struct Badge {
     pub scopes: Vec<Scope>,
     /// Whose inbox it works.
     pub seat: Option<SeatHandle>,
-    /// Its workspace; empty: everything. Upper case.
+    /// Its workspace; empty: everything.
     pub projects: Vec<String>,
     /// What it may do there.
     pub permission: Permission,
@@ -52,7 +52,7 @@ impl Badge {
             id: operator.id.clone(),
             scopes: operator.scopes.clone(),
             seat: operator.seat.clone(),
-            projects: operator.projects.iter().map(|project| project.to_ascii_uppercase()).collect(),
+            projects: operator.projects.clone(),
             permission: operator.permission,
         }
     }

@@ -33,8 +33,6 @@ pub mod table;
 #[cfg(test)]
 mod tests;
 pub mod tool;
-#[cfg(test)]
-mod tracker_tests;
 mod turns;
 mod words;
 mod work;

@@ -4,16 +4,15 @@ use serde_json::{Value, json};
 
 use super::request::{Class, Outcome, Refusal, Request};
 use super::show;
+use super::work::cut;
 use crate::store::pages::{Page, PageFilter};
 use crate::store::{NewPage, PageChanges, ReadStore, WriteStore};
 
 /// Where pages belong that say nothing.
 const CONTAINER: &str = "main";
-/// Comments shown with a page.
-const COMMENTS: i64 = 200;
-/// Pages below it shown with a page.
-const BELOW: i64 = 200;
-/// Versions shown with a page.
+/// Comments, and pages below it, shown with a page at once.
+const SHOWN: i64 = 200;
+/// Versions shown with a page: the latest. Their numbers say which ones there are before them.
 const VERSIONS: usize = 200;
 
 fn find(store: &ReadStore<'_>, request: &Request, argument: &str) -> Result<Page, Refusal> {
@@ -35,10 +34,7 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
         before: request.number("cursor"),
         limit: limit + 1,
     })?;
-    let shown = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = pages.len() > shown;
-    pages.truncate(shown);
-    let cursor = pages.last().filter(|_| more).map(|page| page.id);
+    let cursor = cut(&mut pages, limit).map(|last| last.id);
     Ok(json!({"pages": pages.iter().map(show::page_row).collect::<Vec<_>>(), "next_cursor": cursor}))
 }
 
@@ -66,11 +62,18 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let include = request.texts("include").unwrap_or_else(|| vec!["comments".to_owned()]);
     for part in include {
         let rows: Vec<Value> = match part.as_str() {
-            "comments" => store.page_comments(now.id, COMMENTS)?.iter().map(show::page_comment).collect(),
+            "comments" => {
+                let after = request.number("comments_cursor").unwrap_or(0);
+                let mut comments = store.page_comments(now.id, after, SHOWN + 1)?;
+                add("next_comments_cursor", json!(cut(&mut comments, SHOWN).map(|last| last.id)));
+                comments.iter().map(show::page_comment).collect()
+            }
             "versions" => store.page_versions(now.id, VERSIONS)?.iter().map(show::page_version).collect(),
             _ => {
-                let below = PageFilter { parent: Some(now.id), limit: BELOW, ..PageFilter::default() };
-                store.pages(&below)?.iter().map(show::page_row).collect()
+                let below = PageFilter { parent: Some(now.id), limit: SHOWN + 1, ..PageFilter::default() };
+                let mut below = store.pages(&below)?;
+                add("next_children_cursor", json!(cut(&mut below, SHOWN).map(|last| last.id)));
+                below.iter().map(show::page_row).collect()
             }
         };
         add(&part, rows.into());

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::request::Actor;
 use super::words::{CONNECTOR_PRIORITIES, PRIORITIES, word};
 use crate::clock::Timestamp;
 use crate::store::heads::PageVersion;
@@ -16,12 +17,10 @@ pub fn who(who: &Who) -> String {
     format!("{}:{}", who.kind, who.id)
 }
 
-/// The key of the item of this number.
-fn key(store: &ReadStore<'_>, id: Option<i64>) -> Result<Option<String>, StoreError> {
-    match id {
-        Some(id) => Ok(store.item_by_id(id)?.map(|item| item.key())),
-        None => Ok(None),
-    }
+/// The item of this number, where it exists for the one who asks.
+fn seen(store: &ReadStore<'_>, actor: &Actor, id: Option<i64>) -> Result<Option<Item>, StoreError> {
+    let found = id.map_or(Ok(None), |id| store.item_by_id(id))?;
+    Ok(found.filter(|item| actor.sees(&item.project)))
 }
 
 /// An item in a list.
@@ -34,15 +33,16 @@ pub fn row(item: &Item) -> Value {
     })
 }
 
-/// An item, whole.
-pub fn item(store: &ReadStore<'_>, item: &Item) -> Result<Value, StoreError> {
+/// An item, whole, as far as the one who asks may know.
+pub fn item(store: &ReadStore<'_>, actor: &Actor, item: &Item) -> Result<Value, StoreError> {
+    let key = |id| Ok::<_, StoreError>(seen(store, actor, id)?.map(|item| item.key()));
     Ok(json!({
         "item": item.key(), "id": item.uuid, "title": item.title, "body": item.body, "type": item.kind,
         "status": item.status,
         "priority": word(PRIORITIES, item.priority), "project": item.project,
         "assignee": item.assignee.as_ref().map(|who| &who.id), "reporter": who(&item.reporter),
-        "parent": key(store, item.parent)?, "labels": item.labels, "due": item.due, "fields": item.fields,
-        "merged_into": key(store, item.merged)?, "version": item.version,
+        "parent": key(item.parent)?, "labels": item.labels, "due": item.due, "fields": item.fields,
+        "merged_into": key(item.merged)?, "version": item.version,
         "created": item.created.rfc3339_seconds(), "updated": item.updated.rfc3339_seconds(),
         "removed": item.removed.map(Timestamp::rfc3339_seconds),
     }))
@@ -118,11 +118,8 @@ pub fn page_version(version: &PageVersion) -> Value {
 }
 
 /// An item as the connector shows it.
-pub fn issue(store: &ReadStore<'_>, item: &Item) -> Result<Value, StoreError> {
-    let parent = match item.parent {
-        Some(parent) => store.item_by_id(parent)?.map(|parent| parent.uuid),
-        None => None,
-    };
+pub fn issue(store: &ReadStore<'_>, actor: &Actor, item: &Item) -> Result<Value, StoreError> {
+    let parent = seen(store, actor, item.parent)?.map(|parent| parent.uuid);
     Ok(json!({
         "id": item.uuid, "key": item.key(), "title": item.title, "description": item.body, "status": item.status,
         "priority": word(CONNECTOR_PRIORITIES, item.priority), "project_id": item.project, "parent_issue_id": parent,

@@ -131,12 +131,10 @@ pub enum Kind {
     Day,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// Some of these words.
+    /// Some of these words, no more than there are.
     SomeOf(&'static [&'static str]),
     /// Short texts.
     Texts,
-    /// Whole numbers.
-    Numbers,
     /// A whole number within these bounds.
     Count(i64, i64),
     /// Yes or no.
@@ -280,12 +278,13 @@ impl Field {
             Kind::Clearable(most) => json!({"type": ["string", "null"], "minLength": 1, "maxLength": most}),
             Kind::Day => json!({"type": ["string", "null"], "format": "date"}),
             Kind::OneOf(words) => json!({"type": "string", "enum": words}),
-            Kind::SomeOf(words) => json!({"type": "array", "items": {"type": "string", "enum": words}}),
+            Kind::SomeOf(words) => {
+                json!({"type": "array", "maxItems": words.len(), "items": {"type": "string", "enum": words}})
+            }
             Kind::Texts => {
                 let item = json!({"type": "string", "minLength": 1, "maxLength": LONGEST_ITEM});
                 json!({"type": "array", "maxItems": MOST_ITEMS, "items": item})
             }
-            Kind::Numbers => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Count(least, most) => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Moment => json!({"type": "string", "format": "date-time"}),
@@ -331,19 +330,16 @@ impl Field {
                 Some(word) if words.contains(&word) => Ok(()),
                 _ => wrong(format!("is not one of {}", words.join(", "))),
             },
-            Kind::SomeOf(words) => match value.as_array() {
-                Some(items) if items.iter().all(|item| item.as_str().is_some_and(|word| words.contains(&word))) => {
-                    Ok(())
+            Kind::SomeOf(words) => {
+                let is_word = |item: &Value| item.as_str().is_some_and(|word| words.contains(&word));
+                match value.as_array() {
+                    Some(items) if items.len() <= words.len() && items.iter().all(is_word) => Ok(()),
+                    _ => wrong(format!("is not a list of some of {}", words.join(", "))),
                 }
-                _ => wrong(format!("is not a list of {}", words.join(", "))),
-            },
+            }
             Kind::Texts => match value.as_array() {
                 Some(items) if items.len() <= MOST_ITEMS && items.iter().all(is_short_text) => Ok(()),
                 _ => wrong(format!("is not a list of at most {MOST_ITEMS} texts of 1 to {LONGEST_ITEM} characters")),
-            },
-            Kind::Numbers => match value.as_array() {
-                Some(items) if items.len() <= 1000 && items.iter().all(Value::is_i64) => Ok(()),
-                _ => wrong("is not a list of at most 1000 whole numbers".to_owned()),
             },
             Kind::Count(least, most) => match value.as_i64() {
                 Some(number) if (least..=most).contains(&number) => Ok(()),

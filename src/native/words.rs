@@ -29,14 +29,11 @@ pub fn word(words: &[&'static str], rank: i64) -> &'static str {
     usize::try_from(rank).ok().and_then(|at| words.get(at).copied()).unwrap_or("none")
 }
 
-/// A project's key: 1 to 16 letters and digits, the first a letter; upper case.
+/// A project's key.
 ///
 /// # Errors
 /// It is something else.
 pub fn project_key(text: &str) -> Result<String, Refusal> {
-    let key = text.trim().to_ascii_uppercase();
-    let fits = key.len() <= 16
-        && key.starts_with(|c: char| c.is_ascii_uppercase())
-        && key.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-    if fits { Ok(key) } else { Err(Refusal::invalid("a project is 1 to 16 letters and digits, such as WEB")) }
+    let wrong = || Refusal::invalid("a project is 1 to 16 letters and digits, such as WEB");
+    crate::config::model::project_key(text).ok_or_else(wrong)
 }

@@ -61,7 +61,9 @@ pub struct Page {
     pub created: Timestamp,
     /// Its versions, newest first; bounded.
     pub versions: Vec<Version>,
-    /// Its comments, oldest first; bounded.
+    /// How many comments it has before those here.
+    pub earlier_comments: usize,
+    /// Its last comments, oldest first.
     pub comments: Vec<Comment>,
 }
 

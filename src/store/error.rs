@@ -30,7 +30,7 @@ pub enum StoreError {
     #[error("crewlet.db in the state folder is another program's database; move it away")]
     Foreign,
     /// The file cannot be opened, read or written.
-    #[error("the store cannot be used: {0}")]
+    #[error("the store cannot be used: {0}; nothing was kept. Look at crewlet.db in the state folder and its disk")]
     Unusable(String),
     /// A fault of ours; nothing was kept.
     #[error("a fault of this program ended the job; nothing was kept, and the log says where")]
@@ -39,7 +39,12 @@ pub enum StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
-        let text = crate::text::visible(&error.to_string()).into_owned();
+        let text = match &error {
+            // Our own query is nothing that whoever asks could mend.
+            rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+            error => error.to_string(),
+        };
+        let text = crate::text::visible(&text).into_owned();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
@@ -52,5 +57,17 @@ impl From<rusqlite::Error> for StoreError {
 impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
         if error.kind() == std::io::ErrorKind::StorageFull { Self::Full } else { Self::Unusable(error.to_string()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_query_is_not_shown_to_whoever_asked() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        let failed = StoreError::from(connection.prepare("SELECT secret FROM nowhere").unwrap_err()).to_string();
+        assert!(failed.contains("no such table: nowhere; nothing was kept") && !failed.contains("SELECT"), "{failed}");
     }
 }

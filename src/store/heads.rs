@@ -160,9 +160,17 @@ impl ReadStore<'_> {
 
     /// How many comments an item has, without the removed ones, and the id of the one before the last `most`.
     pub fn comment_count(&self, of: i64, most: usize) -> Result<(usize, i64), StoreError> {
-        let query = "SELECT count(*), (SELECT id FROM comment WHERE item = ?1 AND removed IS NULL ORDER BY id DESC \
-            LIMIT 1 OFFSET ?2) FROM comment WHERE item = ?1 AND removed IS NULL";
-        let mut query = self.connection.prepare_cached(query)?;
+        self.count_and_before("comment WHERE item = ?1 AND removed IS NULL", of, most)
+    }
+
+    /// The same of a page.
+    pub fn page_comment_count(&self, of: i64, most: usize) -> Result<(usize, i64), StoreError> {
+        self.count_and_before("page_comment WHERE page = ?1", of, most)
+    }
+
+    fn count_and_before(&self, rows: &str, of: i64, most: usize) -> Result<(usize, i64), StoreError> {
+        let query = format!("SELECT count(*), (SELECT id FROM {rows} ORDER BY id DESC LIMIT 1 OFFSET ?2) FROM {rows}");
+        let mut query = self.connection.prepare_cached(&query)?;
         let skip = i64::try_from(most).unwrap_or(i64::MAX);
         let read = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, Option<i64>>(1)?));
         let (count, before) = query.query_row(params![of, skip], read)?;

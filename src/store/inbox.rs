@@ -50,14 +50,22 @@ const MESSAGE: &str = "SELECT id, kind, subject, body, sender_kind, sender, crea
     FROM inbox";
 
 impl ReadStore<'_> {
-    /// A seat's messages, what came last first. Unread at a time: what is neither read nor put off then.
-    pub fn inbox(&self, seat: &str, unread_at: Option<Timestamp>, limit: i64) -> Result<Vec<Message>, StoreError> {
+    /// A seat's messages, what came last first. Unread at a time: what is neither read nor put off then. `before`: only
+    /// what came before the message of this time and number.
+    pub fn inbox(
+        &self,
+        seat: &str,
+        unread_at: Option<Timestamp>,
+        before: Option<(i64, i64)>,
+        limit: i64,
+    ) -> Result<Vec<Message>, StoreError> {
         let query = format!(
             "{MESSAGE} WHERE seat = ?1 AND (?2 IS NULL OR (seen IS NULL AND (snoozed IS NULL OR snoozed <= ?2))) \
-             ORDER BY created DESC, id DESC LIMIT ?3"
+             AND (created, id) < (?3, ?4) ORDER BY created DESC, id DESC LIMIT ?5"
         );
+        let (created, id) = before.unwrap_or((i64::MAX, i64::MAX));
         let mut query = self.connection.prepare_cached(&query)?;
-        let rows = query.query_map(params![seat, unread_at.map(Timestamp::millis), limit], message)?;
+        let rows = query.query_map(params![seat, unread_at.map(Timestamp::millis), created, id, limit], message)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
@@ -103,8 +111,8 @@ impl WriteStore<'_> {
         self.run(query, params![seat, subject, body, who.kind, who.id, at.millis(), item.id, position]).map(|_| ())
     }
 
-    /// Marks a message of a seat, unless something came to it after the position that whoever marks it has seen. True
-    /// when there is one to be marked.
+    /// Marks a message of a seat, unless something came to it after the position that whoever marks it has seen. What was
+    /// answered stays read. True when there is one to be marked.
     pub fn mark(
         &self,
         seat: &str,
@@ -119,7 +127,8 @@ impl WriteStore<'_> {
         };
         // What was read earlier keeps its time.
         let query = "UPDATE inbox SET seen = CASE WHEN ?3 IS NULL THEN NULL ELSE coalesce(seen, ?3) END, snoozed = ?4 \
-            WHERE id = ?1 AND seat = ?2 AND (?5 IS NULL OR position IS NULL OR position <= ?5)";
+            WHERE id = ?1 AND seat = ?2 AND (?5 IS NULL OR position IS NULL OR position <= ?5) \
+            AND (?3 IS NOT NULL OR reply IS NULL)";
         let values = params![id, seat, seen.map(Timestamp::millis), snoozed.map(Timestamp::millis), position];
         Ok(self.run(query, values)? > 0)
     }

@@ -177,13 +177,15 @@ impl Filter {
     }
 }
 
-/// All of these words, in these projects where there are any; `None` without words.
+/// All of these words, in these projects where there are any; `None` where nothing can be meant: without words, and in
+/// projects that no item can be in.
 fn wanted_in(words: &str, projects: &[String]) -> Option<String> {
     let wanted = text::query(words, "title body")?;
-    Some(match text::any_of("project", projects) {
-        Some(places) => format!("{wanted} AND {places}"),
-        None => wanted,
-    })
+    if projects.is_empty() {
+        Some(wanted)
+    } else {
+        Some(format!("{wanted} AND {}", text::any_of("project", projects)?))
+    }
 }
 
 impl ReadStore<'_> {
@@ -214,6 +216,13 @@ impl ReadStore<'_> {
         );
         let mut query = self.connection.prepare_cached(&query)?;
         let rows = query.query_map(params![id, limit], item)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The projects of what stands directly below an item, also in the trash.
+    pub fn projects_below(&self, id: i64) -> Result<Vec<String>, StoreError> {
+        let mut query = self.connection.prepare_cached("SELECT DISTINCT project FROM item WHERE parent = ?1")?;
+        let rows = query.query_map([id], |row| row.get(0))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

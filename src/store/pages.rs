@@ -56,6 +56,8 @@ pub struct PageFilter {
 /// A comment on a page.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageComment {
+    /// Counts up over all pages.
+    pub id: i64,
     /// What tools call it.
     pub uuid: String,
     /// Text.
@@ -140,20 +142,21 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// A page's comments, oldest first.
-    pub fn page_comments(&self, page: i64, limit: i64) -> Result<Vec<PageComment>, StoreError> {
-        let query =
-            "SELECT uuid, body, author_kind, author, created FROM page_comment WHERE page = ?1 ORDER BY id LIMIT ?2";
+    /// A page's comments, oldest first, after the comment `after`.
+    pub fn page_comments(&self, page: i64, after: i64, limit: i64) -> Result<Vec<PageComment>, StoreError> {
+        let query = "SELECT id, uuid, body, author_kind, author, created FROM page_comment \
+            WHERE page = ?1 AND id > ?2 ORDER BY id LIMIT ?3";
         let mut query = self.connection.prepare_cached(query)?;
         let comment = |row: &Row<'_>| {
             Ok(PageComment {
-                uuid: row.get(0)?,
-                body: row.get(1)?,
-                author: Who { kind: row.get(2)?, id: row.get(3)? },
-                created: time(row.get(4)?),
+                id: row.get(0)?,
+                uuid: row.get(1)?,
+                body: row.get(2)?,
+                author: Who { kind: row.get(3)?, id: row.get(4)? },
+                created: time(row.get(5)?),
             })
         };
-        let rows = query.query_map(params![page, limit], comment)?;
+        let rows = query.query_map(params![page, after, limit], comment)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 }

@@ -43,7 +43,7 @@ async fn a_file_of_the_first_version_goes_on_with_everything_in_it() {
     );
     let trash = store.read(|s| s.items(&Filter { removed: true, ..all(10) })).await.unwrap();
     assert_eq!(trash[0].key(), "WEB-2");
-    let inbox = store.read(|s| s.inbox("release", Some(AT), 10)).await.unwrap();
+    let inbox = store.read(|s| s.inbox("release", Some(AT), None, 10)).await.unwrap();
     assert_eq!((inbox.len(), inbox[0].position, inbox[0].item), (1, None, None));
     for (label, count) in [("ops", 1), ("night", 1), ("day", 0)] {
         let filter = PageFilter { label: Some(label.into()), limit: 10, ..PageFilter::default() };
@@ -83,7 +83,7 @@ async fn an_inbox_holds_one_message_for_each_item_and_marks_only_what_was_seen()
         async |id: (i64, Option<i64>), mark: Mark| store.write(move |s| s.mark("ada", id, mark, AT)).await.unwrap();
     tell(5).await;
     tell(7).await;
-    let inbox = store.read(|s| s.inbox("ada", None, 10)).await.unwrap();
+    let inbox = store.read(|s| s.inbox("ada", None, None, 10)).await.unwrap();
     assert_eq!((inbox.len(), inbox[0].position, unread().await), (1, Some(7), 1));
     let id = inbox[0].id;
     assert!(!mark((id, Some(5)), Mark::Read).await, "something came to it after that");

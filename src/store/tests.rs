@@ -210,4 +210,6 @@ async fn hostile_words_find_what_they_say_and_nothing_breaks() {
     }
     let other = store.read(|s| s.search_items("cafe", &["APP".to_owned()], 10)).await.unwrap();
     assert_eq!(other, [], "another project's");
+    let nowhere = store.read(|s| s.search_items("cafe", &["-".to_owned(), "A-WEB".to_owned()], 10)).await.unwrap();
+    assert_eq!(nowhere, [], "what is no project's key is not everywhere");
 }

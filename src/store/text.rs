@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-/// Words that are looked for at most.
-const MOST_WORDS: usize = 16;
+/// Words that are looked for at most: more than a line of text has.
+const MOST_WORDS: usize = 200;
 /// The same where rows only have to be like the text.
 const MOST_LIKE: usize = 64;
 /// A last word this long may be the beginning of one. Shorter ones begin too many.
@@ -30,9 +30,10 @@ pub(super) fn query(text: &str, columns: &str) -> Option<String> {
     Some(format!("({{{columns}}} : ({}))", words.join(" AND ")))
 }
 
-/// Any of these words in one column; `None` when there are none.
+/// Any of these in one column, each a single word; `None` when there are none.
 pub(super) fn any_of(column: &str, any: &[String]) -> Option<String> {
-    let quoted: Vec<String> = any.iter().flat_map(|one| words(one)).map(|word| format!("\"{word}\"")).collect();
+    let is_word = |one: &&String| words(one).eq([one.as_str()]);
+    let quoted: Vec<String> = any.iter().filter(is_word).map(|word| format!("\"{word}\"")).collect();
     (!quoted.is_empty()).then(|| format!("({{{column}}} : ({}))", quoted.join(" OR ")))
 }
 
@@ -76,6 +77,11 @@ mod tests {
             any_of("project", &["WEB".to_owned(), "APP".to_owned()]).unwrap(),
             "({project} : (\"WEB\" OR \"APP\"))"
         );
+        let many = (0..150).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        assert_eq!(query(&many, "title").unwrap().matches('"').count(), 300, "every word counts");
+        let odd = ["A-B", "-", "", "WEB"].map(str::to_owned);
+        assert_eq!(any_of("project", &odd).unwrap(), "({project} : (\"WEB\"))", "what is no word means no other one");
+        assert_eq!(any_of("project", &odd[..3]), None);
         assert_eq!(any_of("project", &[]), None);
         assert_eq!(any_word("content", "x B; b OR near").unwrap(), "({content} : (\"near\" OR \"b\" OR \"x\"))");
         assert_eq!(any_word("content", "what is it").unwrap(), "({content} : (\"it\" OR \"is\" OR \"what\"))");

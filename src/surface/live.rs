@@ -204,6 +204,8 @@ impl Held {
             let until = self.asked.map_or_else(Instant::now, |asked| asked + self.longest);
             tokio::select! {
                 biased;
+                // First: who gave it up wants no answer, also where the call ends by that at once.
+                () = self.live.hold.given_up(&self.live.cancel) => return Step::GivenUp,
                 report = &mut self.live.report => {
                     let report = self.live.over(report.ok());
                     // What was said last is heard before the end.
@@ -211,7 +213,6 @@ impl Held {
                     self.ended = Some(report);
                     return Step::Said(said);
                 }
-                () = self.live.hold.given_up(&self.live.cancel) => return Step::GivenUp,
                 () = self.live.hold.leaves(stage) => {}
                 Some(said) = heard(&mut self.hearing) => {
                     self.beat = Instant::now() + BEAT;

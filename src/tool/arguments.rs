@@ -34,8 +34,8 @@ impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
         let mut text = [0; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
-            pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [digit(byte >> 4), digit(byte & 15)];
         }
         f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?)
     }

@@ -256,13 +256,14 @@ impl Turns {
     }
 
     fn over(&self, slot: &Slot, state: &mut State, (turn, outcome, text): (Turn, Outcome, Option<Arc<str>>)) {
+        state.shown = None;
         if turn.start == Start::Implied && turn.ledger.counts().0 == 0 {
             return;
         }
         let ended = turn.ended(&slot.who, outcome, text);
         let Ended { seat, session, turn_id, calls, .. } = &ended;
         tracing::info!(%seat, %session, %turn_id, calls = calls.len(), outcome = outcome.as_str(), "turn_ended");
-        (state.before, state.since, state.shown) = (Some(Arc::new(ended.clone())), Some(Instant::now()), None);
+        (state.before, state.since) = (Some(Arc::new(ended.clone())), Some(Instant::now()));
         self.ends.send(ended);
     }
 

@@ -229,6 +229,17 @@ async fn where_there_are_no_sessions_a_turn_ends_in_silence() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_turn_without_calls_that_falls_silent_is_shown_no_more() {
+    let mut world = World::new();
+    let place = world.open("a", Bound::Silence);
+    world.turns.current(&"release".into(), &"a".into()).unwrap();
+    assert!(place.view(&Redactor::default()).unwrap().now.is_some());
+    tokio::time::advance(GAP + Duration::from_millis(1)).await;
+    assert!(place.sweep(), "that is a change");
+    assert_eq!((place.view(&Redactor::default()), world.ended()), (None, vec![]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_turn_that_is_begun_ends_the_one_before() {
     let mut world = World::new();
     let place = world.open("a", Bound::Session);

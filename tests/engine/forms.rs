@@ -428,7 +428,8 @@ async fn a_call_goes_on_with_an_answer_only_once_its_caller_is_back() {
         let before = bench.server.ledger().len();
         bench.server.react([input_required("s")]);
         let hold = Hold::default();
-        let report = bench.handle.start_call(request("get", "{}"), hold.clone()).unwrap();
+        let mut report = bench.handle.start_call(request("get", "{}"), hold.clone()).unwrap();
+        report.let_go();
         let form = form(&bench).await;
         assert_eq!(hold.stage(), Stage::Asked, "a person is asked");
         assert!(hold.leave(), "who need not be waited for here");

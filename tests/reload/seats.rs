@@ -254,7 +254,8 @@ async fn what_was_approved_for_a_caller_that_left_does_not_run_under_another_cre
         cancel: CancellationToken::new(),
     };
     let hold = Hold::default();
-    let report = bench.handle.start_call(request, hold.clone()).unwrap();
+    let mut report = bench.handle.start_call(request, hold.clone()).unwrap();
+    report.let_go();
     let question = bench.until(|s| !s.approvals.is_empty()).await.approvals[0].clone();
     while !hold.leave() {
         tokio::task::yield_now().await;

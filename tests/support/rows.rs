@@ -304,6 +304,7 @@ fn page(id: &str, (container, title): (&str, &str), newest: i64) -> Page {
         parent: None,
         created: at(1),
         versions: (1..=newest).rev().map(version).collect(),
+        earlier_comments: 0,
         comments: vec![comment("operator:founder", 4_000, "Good.")],
     }
 }

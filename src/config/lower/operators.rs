@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::{Lower, text, texts};
 use crate::config::diagnostic::{child, item, quoted};
-use crate::config::model::{Operator, Permission, Scope};
+use crate::config::model::{Operator, Permission, Scope, project_key};
 use crate::config::tree::Node;
 use crate::org::Org;
 
@@ -28,7 +28,7 @@ impl Lower<'_> {
                 token,
                 scopes: texts(node.get("scopes")).iter().filter_map(scope).map(|(scope, _)| *scope).collect(),
                 seat,
-                projects: texts(node.get("projects")),
+                projects: self.projects(node, &path),
                 permission: match text(node, "permission").as_deref() {
                     Some("viewer") => Permission::Viewer,
                     Some("member") => Permission::Member,
@@ -38,5 +38,23 @@ impl Lower<'_> {
             });
         }
         operators
+    }
+
+    /// The keys of a workspace. What is none would be a workspace that is another one than was meant.
+    fn projects(&mut self, node: &Node, path: &str) -> Vec<String> {
+        let path = child(path, "projects");
+        let named = node.get("projects").map(Node::items).unwrap_or_default();
+        let mut keys = Vec::new();
+        for (index, (text, node)) in named.iter().filter_map(|node| Some((node.text()?, node))).enumerate() {
+            match project_key(text) {
+                Some(key) => keys.push(key),
+                None => {
+                    let message = format!("{} is no project's key", quoted(text));
+                    let help = "1 to 16 letters and digits, such as `WEB`; without `projects` the token has all";
+                    self.report.error(node.mark, item(&path, index), message).help(help);
+                }
+            }
+        }
+        keys
     }
 }

@@ -137,8 +137,10 @@ impl<'l> Line<'l> {
             if place == 0 {
                 self.name("hints");
             }
-            let before = if place == 0 { '{' } else { ',' };
-            self.write(format_args!("{before}\"{}\":{{\"value\":\"{}\",\"source\":", name.snake(), hint.as_str()));
+            let before = if place == 0 { "{\"" } else { ",\"" };
+            for part in [before, name.snake(), "\":{\"value\":\"", hint.as_str(), "\",\"source\":"] {
+                self.0.push_str(part);
+            }
             self.quoted(&source.words());
             self.0.push('}');
         }

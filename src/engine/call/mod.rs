@@ -84,6 +84,8 @@ pub(super) struct Pipeline {
     pub(super) standing: watch::Receiver<Arc<Standing>>,
     pub(super) audit: Audit,
     pub(super) core: mpsc::Sender<CallEvent>,
+    /// Calls that are over; the core looks in when it next shows something.
+    pub(super) ends: mpsc::Sender<Box<CallView>>,
     pub(super) redactor: Redactor,
     pub(super) attendance: Attendance,
     /// Who decides at this screen, for the audit: `person:root`.

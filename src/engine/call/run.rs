@@ -274,7 +274,8 @@ impl Run {
                 redacted: output.notes.contains(&OutputNote::SecretsRedacted),
             })
         });
-        self.publish().await;
+        // The core outlives its calls; when it is gone there is nobody to tell.
+        let _ = self.pipeline.ends.send(Box::new(self.view.clone())).await;
         CallReport {
             call: self.view.id.clone(),
             phase,

@@ -30,6 +30,7 @@ impl Core {
                 Some(_) = self.connections.join_next() => {}
                 Some(event) = self.inlets.connections.recv() => self.connection_events(event),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+                Some(view) = self.inlets.ends.recv() => self.ended(*view),
                 Some(asking) = self.inlets.asking.recv() => self.asking(asking),
             }
             self.publish();
@@ -44,6 +45,7 @@ impl Core {
                 Some(_) = self.stories.join_next(), if !self.stories.is_empty() => {}
                 Some(asking) = self.inlets.asking.recv() => self.asking(asking),
                 Some(event) = self.inlets.call_events.recv() => self.call_event(event),
+                Some(view) = self.inlets.ends.recv() => self.ended(*view),
                 () = &mut last_words => break,
             }
         }

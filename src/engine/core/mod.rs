@@ -41,7 +41,9 @@ use super::handle::{CallRequest, Consent, Hold, Reload, Submitted, SurfaceNews};
 use super::launch::{Eras, ErasChanged, Launcher};
 use super::ring::Ring;
 use super::servers::Server;
-use super::snapshot::{AuditHealth, Board, CallPhase, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal};
+use super::snapshot::{
+    AuditHealth, Board, CallPhase, CallView, Caller, LogLevel, LogRecord, Notice, Snapshot, Withdrawal,
+};
 use super::status::ConnectionStatus;
 use super::workers::Workers;
 use crate::clock::Timestamp;
@@ -63,6 +65,8 @@ const LOG_RECORDS: usize = 5_000;
 const LOG_BYTES: usize = 8 << 20;
 /// Notices kept in a snapshot.
 const NOTICES: usize = 64;
+/// Calls that are over and of which the core has not taken note yet; who brings one more waits.
+pub(super) const ENDS: usize = 4096;
 /// Events of calls that are taken before anything else has its turn.
 const EVENTS_AT_ONCE: usize = 64;
 
@@ -71,6 +75,7 @@ pub(super) struct Inlets {
     pub(super) commands: mpsc::Receiver<Command>,
     pub(super) surface: mpsc::Receiver<SurfaceNews>,
     pub(super) call_events: mpsc::Receiver<CallEvent>,
+    pub(super) ends: mpsc::Receiver<Box<CallView>>,
     pub(super) connections: mpsc::Receiver<NamedEvent>,
     pub(super) asking: mpsc::Receiver<Asking>,
     pub(super) reloads: mpsc::Receiver<Reload>,
@@ -179,6 +184,8 @@ impl Core {
                 None => return false,
             },
             Some(event) = self.inlets.call_events.recv() => self.call_events(event),
+            // The first one says that there is something to show; those that follow until then wake nobody.
+            Some(view) = self.inlets.ends.recv(), if !self.dirty => self.ended(*view),
             () = tokio::time::sleep_until(expiry.unwrap_or_else(Instant::now)), if expiry.is_some() => {
                 self.desk.expire(Instant::now());
                 self.forms.expire(Instant::now());
@@ -265,7 +272,7 @@ impl Core {
         let lost = self.calls.views().into_iter().find(|view| view.id == *call);
         if let Some(view) = lost.filter(|view| !view.phase.is_over()) {
             let reason: Arc<str> = "a fault of this program ended the call; the log says where".into();
-            self.put_call(super::snapshot::CallView { phase: CallPhase::Unknown { reason }, ..(*view).clone() });
+            self.put_call(CallView { phase: CallPhase::Unknown { reason }, ..(*view).clone() });
         }
     }
 
@@ -303,14 +310,31 @@ impl Core {
         match event {
             CallEvent::Changed(view) => self.put_call(*view),
             CallEvent::Withdraw(call, why) => self.desk.withdraw_call(&call, why),
-            CallEvent::Ask(question, view) => self.ask(*question, *view),
+            CallEvent::Ask(question, view) => {
+                // What it is told of earlier calls is whole.
+                self.catch_up();
+                self.ask(*question, *view);
+            }
             CallEvent::GrantUsed(grant) => self.grant_used(grant),
             CallEvent::Stopped(seat) => self.count_stopped(&seat),
             CallEvent::Lost(call) => self.lose_call(&call),
         }
     }
 
-    fn put_call(&mut self, view: super::snapshot::CallView) {
+    fn ended(&mut self, view: CallView) {
+        self.dirty = true;
+        self.put_call(view);
+    }
+
+    /// Takes note of the calls that ended since it last looked.
+    fn catch_up(&mut self) {
+        for _ in 0..ENDS {
+            let Ok(view) = self.inlets.ends.try_recv() else { break };
+            self.put_call(*view);
+        }
+    }
+
+    fn put_call(&mut self, view: CallView) {
         let (ran, connection) = (view.ran, view.connection.clone());
         if !self.calls.put(view) {
             return;
@@ -352,6 +376,7 @@ impl Core {
     }
 
     fn publish(&mut self) {
+        self.catch_up();
         self.dirty = false;
         self.snapshot.revision += 1;
         self.snapshot.approvals = self.desk.views();

@@ -17,7 +17,7 @@ use crate::store::lists::Filter;
 use crate::store::{ItemChanges, NewItem, ReadStore, WriteStore};
 
 /// Comments of one answer.
-const COMMENTS: i64 = 1000;
+const COMMENTS: i64 = 200;
 
 fn any(store: &ReadStore<'_>, request: &Request, argument: &str) -> Result<Item, Refusal> {
     let found = store.item(request.need(argument)?)?;
@@ -40,19 +40,21 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
         offset: request.number("offset").unwrap_or(0),
         ..Filter::default()
     };
-    let issues: Result<Vec<Value>, _> = store.items(&filter)?.iter().map(|item| show::issue(store, item)).collect();
+    let issues: Result<Vec<Value>, _> =
+        store.items(&filter)?.iter().map(|item| show::issue(store, &request.actor, item)).collect();
     Ok(json!({"issues": issues?}))
 }
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
-    Ok(json!({"issue": show::issue(store, &item)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &item)?}))
 }
 
 pub fn comments(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = issue(store, request, "issue_id")?;
-    let comments = store.comments(item.id, 0, COMMENTS)?;
-    Ok(json!({"comments": comments.iter().map(show::issue_comment).collect::<Vec<_>>()}))
+    let mut comments = store.comments(item.id, request.number("cursor").unwrap_or(0), COMMENTS + 1)?;
+    let cursor = work::cut(&mut comments, COMMENTS).map(|comment| comment.id);
+    Ok(json!({"comments": comments.iter().map(show::issue_comment).collect::<Vec<_>>(), "next_cursor": cursor}))
 }
 
 pub fn usage(store: &ReadStore<'_>, request: &Request) -> Outcome {
@@ -108,7 +110,7 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
     };
     let made = store.create_item(new, &request.signed())?;
     notify::changed(store, request, None, &made)?;
-    Ok(json!({"issue": show::issue(store, &made.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &made.row)?}))
 }
 
 /// Who is to work on an issue: there has to be such a seat, and of the kind that was said.
@@ -153,7 +155,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
     };
     let now = store.update_item(&item, changes, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    Ok(json!({"issue": show::issue(store, &now.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &now.row)?}))
 }
 
 pub fn comment(store: &WriteStore<'_>, request: &Request) -> Outcome {
@@ -174,12 +176,15 @@ pub fn assign(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let changes = ItemChanges { assignee: Some(Some(Who::new("agent", agent))), ..ItemChanges::default() };
     let now = store.update_item(&item, changes, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    Ok(json!({"issue": show::issue(store, &now.row)?}))
+    Ok(json!({"issue": show::issue(store, &request.actor, &now.row)?}))
 }
 
 pub fn trigger(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let id = request.need("autopilot_id")?;
-    let found = request.company.autopilots.iter().find(|autopilot| &*autopilot.id == id);
+    // Its seat may have left the configuration since the start.
+    let mut known =
+        request.company.autopilots.iter().filter(|autopilot| request.company.seat(autopilot.seat.as_str()).is_some());
+    let found = known.find(|autopilot| &*autopilot.id == id);
     let autopilot = found.ok_or_else(|| Refusal::not_found("autopilot"))?;
     request.actor.may_write()?;
     questions::room_for_prompt(store, autopilot.seat.as_str())?;

@@ -86,10 +86,10 @@ impl Answer {
     /// As the result of an MCP call; [`Answer::of_result`] reads it back.
     pub fn as_result(&self) -> Box<RawValue> {
         let (is_error, mut body) = (self.status != 200, self.body.clone());
+        let text = body.to_string();
         if let Some(body) = body.as_object_mut().filter(|_| is_error) {
             body.insert("status".to_owned(), self.status.into());
         }
-        let text = body.to_string();
         let result = json!({
             "content": [{"type": "text", "text": text}], "structuredContent": body, "isError": is_error,
         });

@@ -72,7 +72,7 @@ pub static TOOLS: &[Scoped] = &[
         "list_comments",
         ("List comments", "Lists the comments of an issue, oldest first."),
         (READS, Handler::Read(issues::comments)),
-        &[ISSUE],
+        &[ISSUE, Field::optional("cursor", Kind::Count(0, i64::MAX), "Where the list before ended: its next_cursor.")],
     ),
     scoped(
         Scope::DashboardRead,

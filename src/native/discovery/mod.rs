@@ -67,7 +67,8 @@ pub(super) fn run_activate(ask: Ask) -> Running {
         let sight = Sight::of(&seat, &ask.world, Some(&active));
         let (answer, news) = activate(&sight, ask.request.need("name")?)?;
         if let (Some((tool_name, iteration)), Caller::Seat { seat: agent, session, .. }) = (news, &ask.caller) {
-            let turn_id = session;
+            let turn = ask.native.shared().turns.current(agent, session);
+            let turn_id = turn.as_ref().map_or(&**session, |turn| turn.id.as_str());
             tracing::info!(phase = "session", %tool_name, %turn_id, iteration, %agent, "phase.tool_activated");
         }
         Ok(answer)

@@ -9,7 +9,7 @@ use super::Memory;
 use super::colleagues::line;
 use super::diary;
 use super::onboarding::chain_hash;
-use super::skills::usable;
+use super::skills::LISTED;
 use crate::clock::Timestamp;
 use crate::org::agent_id;
 use crate::org::directory::Colleague;
@@ -44,7 +44,7 @@ impl Memory {
             Ok::<_, StoreError>(Kept {
                 entries: store.diary(&id, now, ENTRIES)?,
                 all: store.diary_length(&id, now)?,
-                skills: usable(store, &id)?.into_iter().map(|skill| skill.name).collect(),
+                skills: store.skill_names(&id, LISTED)?,
                 onboarded: store.onboarded(&id)?.is_some_and(|marker| marker.chain_hash == place),
             })
         });

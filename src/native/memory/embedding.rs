@@ -29,6 +29,8 @@ const QUERY: Duration = Duration::from_secs(3);
 const BATCH_TIME: Duration = Duration::from_secs(60);
 /// Rows of one request.
 const BATCH: i64 = 16;
+/// What every service has a vector for; sent for empty texts, too, which some refuse.
+const PLAINEST: &str = "-";
 /// The longest answer that is read, in bytes.
 const ANSWER: usize = 32 << 20;
 /// Numbers of a vector, at most.
@@ -159,6 +161,11 @@ async fn batch(shared: &Shared, store: &Store) -> Result<bool, StoreError> {
 }
 
 async fn one_by_one(shared: &Shared, store: &Store, rows: Vec<Unembedded>) -> Result<(), StoreError> {
+    // A service that refuses the plainest text as well, such as one without this model, says nothing about any text.
+    if let Err(error) = shared.ask(&[PLAINEST], BATCH_TIME).await {
+        shared.note(Some(&error));
+        return Ok(());
+    }
     for row in rows {
         let vector = match shared.ask(&[&row.text], BATCH_TIME).await {
             Ok(mut vectors) => vectors.pop(),
@@ -189,9 +196,8 @@ impl Shared {
     }
 
     async fn post(&self, texts: &[&str]) -> Result<Vec<Vector>, EmbedError> {
-        // Some services refuse empty texts.
         let inputs: Vec<&str> =
-            texts.iter().map(|text| if text.trim().is_empty() { "-" } else { trimmed(text) }).collect();
+            texts.iter().map(|text| if text.trim().is_empty() { PLAINEST } else { trimmed(text) }).collect();
         let body = json!({"model": self.model, "input": inputs, "encoding_format": "float"}).to_string();
         let mut request = self.client.post(self.url.clone()).header("content-type", "application/json").body(body);
         if let Some(key) = &self.key {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::{Acting, Memory};
 use crate::clock::Timestamp;
 use crate::native::request::{Class, Outcome, Refusal};
+use crate::store::ReadStore;
 use crate::store::memory::{Skill, SkillState};
-use crate::store::{ReadStore, StoreError};
 
 /// The longest skill, in characters.
 pub(crate) const LONGEST: usize = 20_000;
@@ -52,19 +52,11 @@ fn find(store: &ReadStore<'_>, agent_id: &str, name: &str) -> Result<Skill, Refu
     if let Some(skill) = store.skill(agent_id, name)? {
         return Ok(skill);
     }
-    let own = usable(store, agent_id)?;
-    let names: Vec<&str> = own.iter().map(|skill| skill.name.as_str()).collect();
+    let names = store.skill_names(agent_id, LISTED)?;
     let shown = crate::text::fit(&crate::text::visible(name), 80).into_owned();
     let there_are =
         if names.is_empty() { "you have none yet".to_owned() } else { format!("yours are: {}", names.join(", ")) };
     Err(Refusal { class: Class::NotFound, message: format!("you have no skill \"{shown}\"; {there_are}") })
-}
-
-/// A seat's skills that are not archived, by name.
-pub(super) fn usable(store: &ReadStore<'_>, agent_id: &str) -> Result<Vec<Skill>, StoreError> {
-    let mut own = store.skills(agent_id, LISTED)?;
-    own.retain(|skill| skill.state != SkillState::Archived);
-    Ok(own)
 }
 
 /// Changes a skill's text.

@@ -59,7 +59,10 @@ pub fn run(ask: Ask) -> Running {
         };
         match answer {
             Some(answer) => {
-                delivered(&ask, &channel).await;
+                // Nobody hears the result of a call whose caller has gone: then it stands in the inbox.
+                if !ask.cancel.is_cancelled() {
+                    delivered(&ask, &channel).await;
+                }
                 Ok(views::answered(&question, &answer))
             }
             None => Ok(open(&ask, &question)),

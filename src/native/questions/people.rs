@@ -25,6 +25,7 @@ pub(super) fn colleague<'c>(company: &'c Company, asker: &str, query: &str) -> R
             return Err(Refusal { class: Class::NotFound, message });
         }
         several => {
+            tracing::info!(candidates = several.len(), "lookup_colleague_skipped_ambiguous");
             let handles: Vec<&str> = several.iter().map(|(seat, _)| seat.handle.as_str()).collect();
             let message = format!("\"{shown}\" is several: {}; name one of the handles", handles.join(", "));
             return Err(Refusal::invalid(message));

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::ask::log_sent;
 use super::views;
 use crate::native::request::{Actor, Class, Outcome, Refusal};
+use crate::native::show;
 use crate::native::tool::{Ask, Running};
 use crate::store::questions::{Answer, Prompt, Question};
 use crate::store::{Signed, WriteStore};
@@ -55,7 +56,7 @@ fn keep(store: &WriteStore<'_>, actor: &Actor, (channel, answer): (&str, Answer)
     }
     let signed = Signed { who: answer.by, at: answer.at };
     if let Some(before) = &question.answer {
-        return Err(already(&views::who(&before.by)));
+        return Err(already(&show::who(&before.by)));
     }
     store.answer(channel, &answer.body, &signed)?;
     let left = store.count_open_questions(&question.target)?.0;

@@ -7,13 +7,14 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::TOOLS;
+use crate::clock::Timestamp;
 use crate::config::model::{PolicyDecision, Source};
-use crate::engine::first_party::World;
+use crate::engine::first_party::{FirstParty as _, World};
 use crate::engine::snapshot::{Caller, QuestionKind, QuestionView};
 use crate::ids::SeatHandle;
 use crate::native::request::{Class, Refusal};
 use crate::native::{From, Native};
-use crate::store::Store;
+use crate::store::{self, Store};
 
 const CONFIG: &str = "
 name: Acme
@@ -227,6 +228,14 @@ async fn a_caller_that_hangs_up_ends_the_waiting_and_not_the_question() {
     bench.row(|row| row.is_open() && row.waits_until.is_none()).await;
     bench.call(&seat("ops"), "a2a_reply", json!({"channel": &*channel, "body": "here"})).await.unwrap();
     assert_eq!(bench.inbox(&seat("release")).await["answers"][0]["answer"], json!("here"));
+
+    // It hangs up at the moment at which the answer comes: nobody hears the result, so the inbox has it.
+    let (call, cancel) = bench.ask("release", "ops", "PT90S");
+    let channel = bench.row(QuestionView::is_open).await.channel.clone();
+    bench.call(&seat("ops"), "a2a_reply", json!({"channel": &*channel, "body": "just now"})).await.unwrap();
+    cancel.cancel();
+    call.await.unwrap().unwrap();
+    assert_eq!(bench.inbox(&seat("release")).await["answers"][0]["answer"], json!("just now"));
 }
 
 #[tokio::test]
@@ -298,8 +307,22 @@ async fn a_prompt_of_an_autopilot_is_done_by_a_reply() {
     let reply = json!({"channel": &*row.channel, "body": "all is well"});
     assert_eq!(bench.refused(&seat("release"), "a2a_reply", reply.clone()).await.class, Class::NotFound);
     assert_eq!(bench.call(&seat("ops"), "a2a_reply", reply.clone()).await.unwrap()["status"], json!("done"));
+    assert_eq!(bench.refused(&seat("ops"), "a2a_reply", reply.clone()).await.class, Class::AlreadyAnswered);
+    let marked = bench.native.store().write(|store| {
+        let later = store::inbox::Mark::Snoozed(Timestamp::from_millis(i64::MAX));
+        let marks =
+            [store::inbox::Mark::Unread, later].map(|mark| store.mark("ops", (1, None), mark, Timestamp::now()));
+        marks.into_iter().collect::<Result<Vec<_>, _>>()
+    });
+    assert_eq!(marked.await.unwrap(), [false, false], "what was answered is not open again");
     assert_eq!(bench.refused(&seat("ops"), "a2a_reply", reply).await.class, Class::AlreadyAnswered);
     assert_eq!(bench.inbox(&seat("ops")).await["prompts"], json!([]));
+    // After its seat has left, there is nobody whose inbox could take a prompt.
+    let config = crate::config::load("mcp_servers: []\nroles: [ { name: Other } ]", &Source::Demo).unwrap().config;
+    bench.native.follow(&config.org);
+    let trigger = connector.call(&badge, "trigger_autopilot", arguments, PolicyDecision::Allow);
+    let Some(crate::native::connector::Called::Over(answer)) = trigger.await else { panic!("it was asked about") };
+    assert_eq!(answer.status, 403);
     bench.row(|row| row.kind == QuestionKind::Autopilot && !row.is_open()).await;
 }
 

@@ -5,15 +5,11 @@ use serde_json::{Value, json};
 use crate::clock::Timestamp;
 use crate::engine::snapshot::{AnswerView, QuestionKind, QuestionView};
 use crate::ids::SeatHandle;
+use crate::native::show::who;
 use crate::store::items::Who;
 use crate::store::questions::{Answer, Prompt, Question};
 
-/// `seat:ops`, as everything else that the tools write names people.
-pub(super) fn who(who: &Who) -> String {
-    format!("{}:{}", who.kind, who.id)
-}
-
-/// The same for the screen.
+/// Somebody for the screen.
 fn shown(who: &Who) -> String {
     match who.kind.as_str() {
         "console" => "you".to_owned(),

@@ -66,7 +66,8 @@ impl Say {
             at: version.created,
             message: version.message.as_deref().map(|message| self.text(message)),
         };
-        let comments = store.page_comments(page.id, i64::try_from(SHOWN).unwrap_or(0))?;
+        let (count, before) = store.page_comment_count(page.id, SHOWN)?;
+        let comments = store.page_comments(page.id, before, i64::try_from(SHOWN).unwrap_or(0))?;
         Ok(Some(pages::Page {
             head,
             newest: page.version,
@@ -74,6 +75,7 @@ impl Say {
             parent: parent.map(|title| self.text(&title)),
             created: page.created,
             versions: store.page_versions(page.id, SHOWN)?.iter().map(version).collect(),
+            earlier_comments: count.saturating_sub(comments.len()),
             comments: comments.iter().map(|c| self.comment(&c.author, c.created, &c.body)).collect(),
         }))
     }

@@ -135,6 +135,12 @@ async fn pages_stand_by_container_and_keep_their_versions() {
     let id: Arc<str> = first.into();
     let Found::Page(Some(now)) = bench.find(Ask::Page(id.clone(), None)).await else { panic!() };
     assert_eq!((&*now.body, now.newest, now.versions.len(), now.comments.len()), ("two", 2, 2, 1));
+    for n in 0..=SHOWN {
+        bench.call("comment_on_page", json!({"page": &*id, "body": format!("and {n}")})).await;
+    }
+    let Found::Page(Some(now)) = bench.find(Ask::Page(id.clone(), None)).await else { panic!() };
+    assert_eq!((now.comments.len(), now.earlier_comments), (SHOWN, 2), "the last ones, and how many there are before");
+    assert_eq!((&*now.comments[0].body, &*now.comments[SHOWN - 1].body), ("and 1", "and 100"));
     let Found::Page(Some(then)) = bench.find(Ask::Page(id, Some(1))).await else { panic!() };
     assert_eq!((&*then.head.title, then.head.version, then.newest), ("A", 1, 2));
     assert!(then.body.ends_with(" one") && !then.body.contains("hunter2"), "{}", then.body);

@@ -159,7 +159,11 @@ pub static TOOLS: &[Tool] = &[
             "Reads what came to the seat that this token works, the latest first: work, comments, messages.",
         ),
         READS,
-        &[Field::optional("unread", Kind::Flag, "Only what was neither read nor put off."), LIMIT],
+        &[
+            Field::optional("unread", Kind::Flag, "Only what was neither read nor put off."),
+            Field::optional("cursor", Kind::Cursor, "Where the page before ended: its next_cursor."),
+            LIMIT,
+        ],
         Handler::Read(inbox::read),
     ),
     tool(

@@ -40,8 +40,9 @@ pub static TOOLS: &[Tool] = &[
             Field::optional(
                 "include",
                 Kind::SomeOf(&["comments", "versions", "children"]),
-                "What to show with it; comments unless told otherwise.",
+                "What to show with it; comments unless told otherwise. list_pages goes on at next_children_cursor.",
             ),
+            Field::optional("comments_cursor", Kind::Count(0, i64::MAX), "Comments after this next_comments_cursor."),
         ],
         handler: Handler::Read(pages::get),
     },

@@ -95,7 +95,7 @@ pub static TOOLS: &[Tool] = &[
             Field::optional(
                 "include",
                 Kind::SomeOf(&["comments", "history", "links", "fields"]),
-                "What to show with it; comments unless told otherwise.",
+                "What to show with it; comments unless told otherwise. task_activity goes on at next_history_cursor.",
             ),
             Field::optional("comments_cursor", Kind::Count(0, i64::MAX), "Comments after this next_comments_cursor."),
         ],

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::cut;
 use crate::clock::Timestamp;
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::show;
@@ -11,15 +12,27 @@ use crate::store::{ReadStore, WriteStore};
 pub fn read(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let seat = request.own_seat()?;
     let unread = request.flag("unread").then_some(request.at);
+    let limit = request.number("limit").unwrap_or(super::list::SOME);
+    let mut messages = store.inbox(seat, unread, before(request)?, limit + 1)?;
+    let cursor = cut(&mut messages, limit).map(|last| format!("{}~{}", last.created.millis(), last.id));
     let mut shown = Vec::new();
-    for message in store.inbox(seat, unread, request.number("limit").unwrap_or(super::list::SOME))? {
+    for message in messages {
         let item = message.item.map_or(Ok(None), |id| store.item_by_id(id))?;
         // What a token's workspace does not have is not shown by way of an inbox either.
         if item.as_ref().is_none_or(|item| request.actor.sees(&item.project)) {
             shown.push(show::message(&message, item.as_ref()));
         }
     }
-    Ok(json!({"seat": seat, "messages": shown, "unread": store.unread(seat, request.at)?}))
+    let unread = store.unread(seat, request.at)?;
+    Ok(json!({"seat": seat, "messages": shown, "unread": unread, "next_cursor": cursor}))
+}
+
+/// Where the list goes on.
+fn before(request: &Request) -> Result<Option<(i64, i64)>, Refusal> {
+    let Some(cursor) = request.arguments.get("cursor").filter(|cursor| !cursor.is_null()) else { return Ok(None) };
+    let read = |text: &str| text.split_once('~').and_then(|(at, id)| Some((at.parse().ok()?, id.parse().ok()?)));
+    let place = cursor.as_str().and_then(read);
+    place.map(Some).ok_or_else(|| Refusal::invalid("cursor is not the next_cursor of an inbox"))
 }
 
 pub fn mark(store: &WriteStore<'_>, request: &Request) -> Outcome {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{find, projects, size};
+use super::{cut, find, plans, projects};
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, PRIORITIES, rank};
@@ -21,9 +21,7 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let limit = request.number("limit").unwrap_or(SOME);
     let filter = Filter { limit: limit + 1, ..filter(store, request)? };
     let mut items = store.items(&filter)?;
-    let more = items.len() > size(limit);
-    items.truncate(size(limit));
-    let cursor = items.last().filter(|_| more).map(|item| match filter.sort {
+    let cursor = cut(&mut items, limit).map(|item| match filter.sort {
         Sort::Newest => json!(item.id),
         sort => json!(format!("{}~{}", sort.key(item), item.id)),
     });
@@ -32,13 +30,14 @@ pub fn list(store: &ReadStore<'_>, request: &Request) -> Outcome {
 
 /// The same call with what a saved view says, where the call itself says nothing.
 fn through_view(store: &ReadStore<'_>, request: &Request, name: &str) -> Result<Request, Refusal> {
-    let view =
-        store.view(name)?.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))?;
+    let view = plans::view(store, request, name)?;
     let mut through = request.clone();
     // It was an object when it was saved.
     let saved: serde_json::Map<String, Value> = serde_json::from_str(&view.filter).unwrap_or_default();
     for (name, value) in saved {
-        through.arguments.entry(name).or_insert(value);
+        if through.arguments.get(&name).is_none_or(Value::is_null) {
+            through.arguments.insert(name, value);
+        }
     }
     Ok(through)
 }

@@ -96,7 +96,11 @@ fn unchanged(request: &Request, what: &str, version: i64) -> Result<(), Refusal>
     }
 }
 
-/// A count as it is used for lists in memory.
-fn size(count: i64) -> usize {
-    usize::try_from(count).unwrap_or(0)
+/// Leaves `most` rows of a list that was asked for one more. The last one, where there are others behind it: a list goes
+/// on after it.
+pub fn cut<T>(rows: &mut Vec<T>, most: i64) -> Option<&T> {
+    let most = usize::try_from(most).unwrap_or(0);
+    let more = rows.len() > most;
+    rows.truncate(most);
+    rows.last().filter(|_| more)
 }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::people::leads;
-use super::{named, present, unchanged};
-use crate::native::request::{Outcome, Refusal, Request};
+use super::{cut, named, present, unchanged};
+use crate::native::request::{Class, Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, project_key};
 use crate::store::items::Item;
@@ -34,17 +34,19 @@ pub fn work_of(store: &ReadStore<'_>, request: &Request, seat: &str) -> Outcome 
     let is_open = |item: &Item| !OVER.contains(&item.status.as_str()) && request.actor.sees(&item.project);
     let queue: Vec<Item> = store.queue(seat)?.into_iter().filter(is_open).collect();
     let ordered: HashSet<i64> = queue.iter().map(|item| item.id).collect();
-    let assigned = store.items(&Filter {
+    let mut assigned = store.items(&Filter {
         projects: request.actor.workspace.clone(),
         not_statuses: OVER.iter().map(ToString::to_string).collect(),
         assignee: Some(seat.to_owned()),
         sort: Sort::Priority,
-        limit: SOME,
+        limit: SOME + 1,
         ..Filter::default()
     })?;
+    let more = cut(&mut assigned, SOME).is_some();
     let rest = assigned.iter().filter(|item| !ordered.contains(&item.id));
     Ok(json!({
         "queue": queue.iter().map(show::row).collect::<Vec<_>>(), "assigned": rest.map(show::row).collect::<Vec<_>>(),
+        "more_assigned": more,
         "unread": store.unread(seat, request.at)?,
     }))
 }
@@ -70,7 +72,9 @@ pub fn set_priorities(store: &WriteStore<'_>, request: &Request) -> Outcome {
         }
         items.push(item);
     }
-    let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
+    // What does not exist for the one who asks stays in the order, behind what does.
+    let hidden = store.queue(handle)?.into_iter().filter(|item| !request.actor.sees(&item.project)).map(|item| item.id);
+    let ids: Vec<i64> = items.iter().map(|item| item.id).chain(hidden).collect();
     let position = store.set_queue(handle, &ids, &request.signed())?;
     Ok(json!({
         "seat": handle, "queue": super::write::keys(&items), "by": show::who(&request.actor.who), "position": position,
@@ -83,7 +87,7 @@ pub fn set_pins(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let (mut views, mut favorites) = split(store.pins(seat)?);
     if let Some(names) = request.texts("views") {
         for name in &names {
-            store.view(name)?.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))?;
+            view(store, request, name)?;
         }
         views = names;
     }
@@ -148,19 +152,32 @@ pub fn list_views(store: &ReadStore<'_>, request: &Request) -> Outcome {
             "version": view.version, "updated": view.updated.rfc3339_seconds(), "pinned": pinned.contains(&view.name),
         })
     };
-    // A view of a project that does not exist for the one who asks does not either.
-    let exists = |view: &&View| {
-        let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
-        let project = filter.get("project").and_then(Value::as_str);
-        project.is_none_or(|project| request.actor.sees(&project.trim().to_ascii_uppercase()))
-    };
+    let exists = |view: &&View| exists(request, view);
     Ok(json!({"views": store.views()?.iter().filter(exists).map(row).collect::<Vec<_>>()}))
+}
+
+/// A view of a project that does not exist for the one who asks does not either.
+fn exists(request: &Request, view: &View) -> bool {
+    // It was an object when it was saved.
+    let filter: Value = serde_json::from_str(&view.filter).unwrap_or_default();
+    let project = filter.get("project").and_then(Value::as_str);
+    project.is_none_or(|project| request.actor.sees(&project.trim().to_ascii_uppercase()))
+}
+
+/// The view of this name, if it exists for the one who asks.
+pub fn view(store: &ReadStore<'_>, request: &Request, name: &str) -> Result<View, Refusal> {
+    let found = store.view(name)?.filter(|view| exists(request, view));
+    found.ok_or_else(|| Refusal::not_found("view; list_work_views lists those that there are"))
 }
 
 pub fn save_view(store: &WriteStore<'_>, request: &Request) -> Outcome {
     request.actor.may_write()?;
     let name = request.need("name")?.trim();
     let before = store.view(name)?;
+    if before.as_ref().is_some_and(|view| !exists(request, view)) {
+        let message = "a view of this name is there already; save it under another one".to_owned();
+        return Err(Refusal { class: Class::Conflict, message });
+    }
     unchanged(request, "the view", before.as_ref().map_or(0, |view| view.version))?;
     let filter = Value::Object(request.object("filter")).to_string();
     let about = match (request.text("about"), &before) {

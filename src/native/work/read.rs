@@ -3,8 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::catalogue::Catalogue;
-use super::find;
-use super::size;
+use super::{cut, find};
 use crate::native::request::{Outcome, Refusal, Request};
 use crate::native::show;
 use crate::native::words::{OVER, project_key};
@@ -19,20 +18,21 @@ const FEW: i64 = 5;
 
 pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
-    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &item)?)]);
+    let mut shown = Map::from_iter([("item".to_owned(), show::item(store, &request.actor, &item)?)]);
     let include = request.texts("include").unwrap_or_else(|| vec!["comments".to_owned()]);
     for part in include {
         match part.as_str() {
             "comments" => {
                 let after = request.number("comments_cursor").unwrap_or(0);
-                let comments = store.comments(item.id, after, PAGE + 1)?;
-                let page = comments.iter().take(size(PAGE));
-                let last = comments.get(size(PAGE - 1)).filter(|_| comments.len() > size(PAGE));
-                shown.insert("comments".to_owned(), page.map(show::comment).collect());
-                shown.insert("next_comments_cursor".to_owned(), json!(last.map(|comment| comment.id)));
+                let mut comments = store.comments(item.id, after, PAGE + 1)?;
+                let last = cut(&mut comments, PAGE).map(|comment| comment.id);
+                shown.insert("next_comments_cursor".to_owned(), json!(last));
+                shown.insert(part, comments.iter().map(show::comment).collect());
             }
             "history" => {
-                let changes = store.history(item.id, PAGE)?;
+                let mut changes = store.history(item.id, PAGE + 1)?;
+                let last = cut(&mut changes, PAGE).map(|change| change.position);
+                shown.insert("next_history_cursor".to_owned(), json!(last));
                 shown.insert(part, changes.iter().map(show::change).collect());
             }
             "links" => {
@@ -70,9 +70,10 @@ pub fn activity(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     let limit = request.number("limit").unwrap_or(super::list::SOME);
     let before = request.number("cursor").unwrap_or(i64::MAX);
-    let changes = store.history_before(item.id, before, limit + 1)?;
+    let mut changes = store.history_before(item.id, before, limit + 1)?;
+    let cursor = cut(&mut changes, limit).map(|change| change.position);
     let mut shown = Vec::new();
-    for change in changes.iter().take(size(limit)) {
+    for change in &changes {
         let mut row = show::change(change);
         // What was said stands with it, unless it was taken back.
         if change.what == "commented"
@@ -83,8 +84,7 @@ pub fn activity(store: &ReadStore<'_>, request: &Request) -> Outcome {
         }
         shown.push(row);
     }
-    let last = changes.get(size(limit - 1)).filter(|_| changes.len() > size(limit));
-    Ok(json!({"item": item.key(), "activity": shown, "next_cursor": last.map(|change| change.position)}))
+    Ok(json!({"item": item.key(), "activity": shown, "next_cursor": cursor}))
 }
 
 pub fn list_projects(store: &ReadStore<'_>, request: &Request) -> Outcome {

@@ -22,10 +22,7 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return Err(Refusal { class: Class::Conflict, message });
     }
     for item in &below {
-        if !request.actor.sees(&item.project) {
-            let message = "something below it is in a project that this token does not have";
-            return Err(Refusal { class: Class::Conflict, message: message.to_owned() });
-        }
+        below_is_seen(request, &item.project)?;
         request.actor.may_delete(&item.reporter)?;
     }
     let now = store.remove_tree(&item, &below, &request.signed())?;
@@ -36,10 +33,23 @@ pub fn remove(store: &WriteStore<'_>, request: &Request) -> Outcome {
     }))
 }
 
+/// # Errors
+/// What stands below something that is to be changed with it does not exist for the one who asks.
+fn below_is_seen(request: &Request, project: &str) -> Result<(), Refusal> {
+    if request.actor.sees(project) {
+        return Ok(());
+    }
+    let message = "something below it is in a project that this token does not have; ask who has that one".to_owned();
+    Err(Refusal { class: Class::Conflict, message })
+}
+
 pub fn restore(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
     let together = store.removed_with(item.id)?;
+    for item in &together {
+        below_is_seen(request, &item.project)?;
+    }
     let now = store.restore_tree(&item, &request.signed())?;
     let outcome = if now.position.is_some() { "restored" } else { "not_in_the_trash" };
     Ok(json!({
@@ -57,7 +67,7 @@ pub fn move_item(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let now = store.move_item(&item, &project, &request.signed())?;
     let outcome = if now.position.is_some() { "moved" } else { "already_there" };
     Ok(json!({
-        "item": show::item(store, &now.row)?, "was": item.key(), "outcome": outcome, "position": now.position,
+        "item": show::item(store, &request.actor, &now.row)?, "was": item.key(), "outcome": outcome, "position": now.position,
         "version": now.row.version,
     }))
 }
@@ -78,12 +88,18 @@ pub fn merge(store: &WriteStore<'_>, request: &Request) -> Outcome {
         return conflict(format!("{} was merged itself; name the item that it was merged into", into.key()));
     }
     // What stands below the merged item comes to stand below the other one.
-    if into.parent != Some(item.id) && above(store, &into, &item).is_err() {
-        return conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+    if into.parent != Some(item.id)
+        && let Err(refusal) = above(store, &into, &item)
+    {
+        let further = || conflict(format!("{} is further below {}; move it first", into.key(), item.key()));
+        return if refusal.class == Class::Conflict { further() } else { Err(refusal) };
+    }
+    for project in store.projects_below(item.id)? {
+        below_is_seen(request, &project)?;
     }
     let now = store.merge_item(&item, &into, &request.signed())?;
     notify::changed(store, request, Some(&item), &now)?;
-    changed(store, &now).map(|mut shown| {
+    changed(store, request, &now).map(|mut shown| {
         if let Some(shown) = shown.as_object_mut() {
             shown.insert("into".to_owned(), into.key().into());
         }

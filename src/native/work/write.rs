@@ -35,7 +35,7 @@ pub fn create(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let made = store.create_item(new, &request.signed())?;
     let position = tree::relink(store, request, &made.row)?;
     notify::changed(store, request, None, &made)?;
-    changed(store, &Changed { position: position.or(made.position), ..made })
+    changed(store, request, &Changed { position: position.or(made.position), ..made })
 }
 
 pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
@@ -69,7 +69,7 @@ pub fn update(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let now = store.update_item(&item, changes, &request.signed())?;
     let position = tree::relink(store, request, &item)?;
     notify::changed(store, request, Some(&item), &now)?;
-    changed(store, &Changed { position: position.or(now.position), ..now })
+    changed(store, request, &Changed { position: position.or(now.position), ..now })
 }
 
 /// What is opened again is no duplicate any more.
@@ -161,9 +161,9 @@ pub fn write_project(store: &WriteStore<'_>, request: &Request) -> Outcome {
 }
 
 /// A changed item as tools answer with it.
-pub fn changed(store: &ReadStore<'_>, changed: &Changed<Item>) -> Outcome {
+pub fn changed(store: &ReadStore<'_>, request: &Request, changed: &Changed<Item>) -> Outcome {
     Ok(json!({
-        "item": show::item(store, &changed.row)?, "position": changed.position, "version": changed.row.version,
+        "item": show::item(store, &request.actor, &changed.row)?, "position": changed.position, "version": changed.row.version,
     }))
 }
 

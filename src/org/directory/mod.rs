@@ -118,22 +118,6 @@ impl Directory {
         }
         found
     }
-
-    /// The one seat that `query` means; `None` when it means nobody, or may mean several.
-    pub fn resolve(&self, query: &str) -> Option<&Colleague> {
-        match self.find(query).as_slice() {
-            [(one, Found::Exact)] => Some(one),
-            [(one, found)] => {
-                tracing::info!(handle = %one.handle, how = found.words(), "lookup_colleague_inferred_handle");
-                Some(one)
-            }
-            [] => None,
-            several => {
-                tracing::info!(candidates = several.len(), "lookup_colleague_skipped_ambiguous");
-                None
-            }
-        }
-    }
 }
 
 impl Colleague {

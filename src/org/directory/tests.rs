@@ -81,16 +81,6 @@ fn the_first_tier_with_a_hit_decides() {
 }
 
 #[test]
-fn one_is_resolved_and_several_are_not_guessed_among() {
-    let directory = directory();
-    let resolve = |query: &str| directory.resolve(query).map(|one| one.handle.to_string());
-    assert_eq!(resolve("ceo").as_deref(), Some("agent-ceo"));
-    assert_eq!(resolve("U777"), None);
-    assert_eq!(resolve("sarah"), None);
-    assert_eq!(resolve("nobody at all"), None);
-}
-
-#[test]
 fn units_stand_from_the_outermost_to_the_seats_own() {
     let unit = |name: &str, parent: Option<&str>| super::super::Unit {
         name: name.into(),

@@ -119,8 +119,12 @@ impl ReadStore<'_> {
 }
 
 impl WriteStore<'_> {
-    /// Writes an entry; its number.
+    /// Writes an entry; its number. What is over of the seat's is forgotten for good.
     pub fn write_diary(&self, new: &NewEntry) -> Result<i64, StoreError> {
+        let over = "FROM agent_diary WHERE agent_id = ?1 AND ttl_until <= ?2";
+        let values = params![new.agent_id, new.at.millis()];
+        self.run(&format!("DELETE FROM agent_diary_text WHERE rowid IN (SELECT id {over})"), values)?;
+        self.run(&format!("DELETE {over}"), values)?;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO agent_diary (agent_id, kind, content, ttl_until, source, turn_id, metadata, created_at) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",

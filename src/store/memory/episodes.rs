@@ -5,6 +5,7 @@ use rusqlite::{Row, params};
 use super::owner;
 use super::search::{Likeness, ranked};
 use crate::clock::Timestamp;
+use crate::store::encode::words;
 use crate::store::items::{labels, time};
 use crate::store::{ReadStore, StoreError, WriteStore};
 
@@ -144,7 +145,6 @@ impl WriteStore<'_> {
              task_summary, tool_sequence, skills_used, review_outcome, duration_ms) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?;
-        let list = |texts: &[String]| serde_json::to_string(texts).unwrap_or_else(|_| "[]".to_owned());
         let took = i64::try_from(new.ended.since(new.started).as_millis()).unwrap_or(i64::MAX);
         insert.execute(params![
             new.agent_handle,
@@ -155,16 +155,16 @@ impl WriteStore<'_> {
             new.ended.millis(),
             new.plan_summary,
             new.task_summary,
-            list(&new.tools),
-            list(&new.skills),
+            words(&new.tools),
+            words(&new.skills),
             new.review.word(),
             took,
         ])?;
         let id = self.connection.last_insert_rowid();
-        let words = format!("{}\n{}\n{}", new.task_summary, new.plan_summary, new.tools.join(" "));
+        let content = format!("{}\n{}\n{}", new.task_summary, new.plan_summary, new.tools.join(" "));
         let mut insert =
             self.connection.prepare_cached("INSERT INTO episodes_text (rowid, owner, content) VALUES (?1, ?2, ?3)")?;
-        insert.execute(params![id, owner(&new.agent_handle), words])?;
+        insert.execute(params![id, owner(&new.agent_handle), content])?;
         Ok(id)
     }
 }

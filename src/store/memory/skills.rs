@@ -101,6 +101,14 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The names of a seat's skills that are not archived.
+    pub fn skill_names(&self, agent_id: &str, limit: i64) -> Result<Vec<String>, StoreError> {
+        let query = "SELECT name FROM skills WHERE agent_id = ?1 AND state <> 'archived' ORDER BY name LIMIT ?2";
+        let mut query = self.connection.prepare_cached(query)?;
+        let rows = query.query_map(params![agent_id, limit], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// A seat's skill of this name.
     pub fn skill(&self, agent_id: &str, name: &str) -> Result<Option<Skill>, StoreError> {
         let mut query = self.connection.prepare_cached(&format!("{SKILL} WHERE agent_id = ?1 AND name = ?2"))?;
@@ -159,6 +167,12 @@ impl WriteStore<'_> {
         )?;
         forget.execute(params![skill.id, VERSIONS_KEPT])?;
         Ok(skill.version + 1)
+    }
+
+    /// Says in a line what a skill is for.
+    pub fn describe_skill(&self, skill: &Skill, description: &str, at: Timestamp) -> Result<(), StoreError> {
+        let query = "UPDATE skills SET description = ?2, updated_at = ?3 WHERE id = ?1";
+        self.run(query, params![skill.id, description, at.millis()]).map(|_| ())
     }
 
     /// Says whether a skill can be used.

@@ -72,6 +72,19 @@ async fn a_diary_is_its_seats_alone_and_what_is_over_is_not_found() {
     let newest = read(&store, |store| store.diary("a", NOON, 10)).await;
     assert_eq!(newest.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>()[0], "deployment freeze");
     assert_eq!(read(&store, |store| store.diary_length("a", after(1000))).await, 1);
+    // What is over is not only hidden: the next entry takes it away, for whoever asks and whenever.
+    write(&store, |store| {
+        store.write_diary(&NewEntry { at: after(1000), ..entry("b", "x", DiaryKind::Long) })?;
+        assert_eq!(store.diary_length("a", NOON)?, 2, "another seat's stays");
+        store.write_diary(&NewEntry { at: after(1000), ..entry("a", "y", DiaryKind::Long) })
+    })
+    .await;
+    let kept = read(&store, |store| store.diary("a", NOON, 10)).await;
+    assert_eq!(
+        kept.iter().map(|entry| entry.content.as_str()).collect::<Vec<_>>(),
+        ["y", "Deployments run on Tuesdays"]
+    );
+    assert_eq!(like(&store, "a", text(), NOON).await, ["Deployments run on Tuesdays"]);
 }
 
 fn vector(model: &str, numbers: &[f32]) -> Vector {

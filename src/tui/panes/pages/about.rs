@@ -26,7 +26,7 @@ pub(super) fn sections(page: &Page, zone: &TimeZone, width: usize) -> Vec<Sectio
     }
     let mut sections =
         vec![Section::Rows(top.rows), Section::Rows(vec![Row::new()]), Section::Text(TextRows::new(page.body.clone()))];
-    sections.extend(comments(&page.comments, 0, (zone, width)));
+    sections.extend(comments(&page.comments, page.earlier_comments, (zone, width)));
     let mut versions = heading("versions", "", width);
     for Version { number, author, at, message } in &page.versions {
         let here = if *number == head.version { "  shown" } else { "" };

@@ -1,16 +1,17 @@
-//! The connector's rules, case by case: the table of tools, the order of the checks, statuses and bodies, and the trail.
+//! The connector's rules, case by case: the order of the checks, statuses and bodies, and what the tools do.
 
-use std::path::Path;
+mod asked;
+mod listed;
+mod trail;
+
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Answer, Called, FILE, UNCONFIRMED, Unasked, listing, table};
+use super::{Answer, Called, FILE, UNCONFIRMED, table};
 use crate::config::model::{PolicyDecision, Source};
-use crate::native::tool::Handler;
 use crate::native::{Badge, Native};
 use crate::store::Store;
-use crate::tool::annotations::Hint;
 
 const CONFIG: &str = "
 name: Acme
@@ -91,69 +92,6 @@ fn plausible(tool: &str, issue: &str) -> Value {
         "delete_issue" => json!({"issue_id": issue, "confirm": true}),
         "delete_comment" => json!({"comment_id": issue, "confirm": true}),
         _ => json!({"issue_id": issue}),
-    }
-}
-
-#[test]
-fn the_tools_are_classified_as_they_are_documented() {
-    let hints = |scoped: &table::Scoped| {
-        let ticked = scoped.tool.hints.0.map(|hint| hint == Hint::Yes);
-        (scoped.tool.name, ticked, scoped.scope.as_str())
-    };
-    let table: Vec<_> = table::TOOLS.iter().map(hints).collect();
-    assert_eq!(
-        table,
-        [
-            ("list_issues", [true, false, true, false], "issues:read"),
-            ("get_issue", [true, false, true, false], "issues:read"),
-            ("list_comments", [true, false, true, false], "comments:read"),
-            ("dashboard_usage_daily", [true, false, true, false], "dashboard:read"),
-            ("create_issue", [false, false, false, false], "issues:write"),
-            ("update_issue", [false, false, true, false], "issues:write"),
-            ("comment_issue", [false, false, false, false], "comments:write"),
-            ("assign_issue_to_agent", [false, false, true, false], "agents:write"),
-            ("trigger_autopilot", [false, false, false, true], "autopilot:run"),
-            ("delete_issue", [false, true, true, false], "issues:write"),
-            ("delete_comment", [false, true, true, false], "comments:write"),
-        ]
-    );
-}
-
-#[test]
-fn only_ticked_hints_are_advertised_and_confirm_is_described_not_required() {
-    for tool in listing() {
-        let hints = tool.get("annotations").and_then(Value::as_object).cloned().unwrap_or_default();
-        assert!(hints.values().all(|hint| *hint == json!(true)), "{tool}");
-        let destructive = hints.contains_key("destructiveHint");
-        let confirm = &tool["inputSchema"]["properties"]["confirm"];
-        assert_eq!(confirm["type"] == json!("boolean") && confirm["description"].is_string(), destructive, "{tool}");
-        assert!(!tool["inputSchema"]["required"].as_array().unwrap().contains(&json!("confirm")), "{tool}");
-    }
-    let plain = listing().into_iter().find(|tool| tool["name"] == json!("create_issue")).unwrap();
-    assert_eq!(plain.get("annotations"), None, "nothing is said where nothing is ticked");
-}
-
-#[test]
-fn a_read_only_tool_has_a_handler_that_cannot_write_and_destroys_nothing() {
-    for scoped in table::TOOLS {
-        let reads = scoped.tool.annotations().read_only == Hint::Yes;
-        assert_eq!(reads, matches!(scoped.tool.handler, Handler::Read(_)), "{}", scoped.tool.name);
-        assert!(!(reads && scoped.tool.is_destructive()), "{}", scoped.tool.name);
-        assert!(!scoped.scope.as_str().is_empty(), "{}", scoped.tool.name);
-    }
-}
-
-#[test]
-fn the_files_that_read_hold_no_statement_that_writes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
-    for file in ["items.rs", "pages.rs", "trail.rs"] {
-        let text = std::fs::read_to_string(folder.join(file)).unwrap();
-        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-        for word in
-            ["INSERT", "UPDATE ", "DELETE", "REPLACE", "CREATE ", "DROP ", "execute(", "execute_batch", "WriteStore"]
-        {
-            assert!(!code.join("\n").contains(word), "{file} holds {word}");
-        }
     }
 }
 
@@ -357,151 +295,27 @@ async fn the_rows_are_the_trackers_and_the_figures_count_them() {
 
     let triggered = bench.call("all", "trigger_autopilot", json!({"autopilot_id": "nightly"})).await;
     assert_eq!(triggered.body["agent_id"], json!("release"));
-    let inbox = bench.native.store.read(|store| store.inbox("release", None, 10)).await.unwrap();
+    let inbox = bench.native.store.read(|store| store.inbox("release", None, None, 10)).await.unwrap();
     assert_eq!((inbox.len(), &*inbox[0].body), (1, "check the night"));
     assert_eq!(bench.call("all", "trigger_autopilot", json!({"autopilot_id": "x"})).await.status, 403);
 }
 
 #[tokio::test]
-async fn every_invocation_leaves_one_line_of_exactly_five_fields() {
-    let bench = bench();
-    assert_eq!(bench.connector.call(&bench.badge("all"), "no\u{1b}[2Jsuch", "{}", PolicyDecision::Allow).await, None);
-    bench.issue("web", "secret title").await;
-    bench.call("web", "list_issues", json!({})).await;
-    bench.call("web", "trigger_autopilot", json!({})).await;
-    bench.connector.turned_away("list_issues").await;
-    bench.connector.turned_away("nothing of ours").await;
-    let trail = bench.trail();
-    let outcomes: Vec<_> = trail.iter().map(|line| (line["outcome"].clone(), line["reason"].clone())).collect();
-    assert_eq!(
-        outcomes,
-        [
-            (json!("denied"), json!("unknown_tool")),
-            (json!("success"), json!("")),
-            (json!("success"), json!("")),
-            (json!("denied"), json!("scope_missing")),
-            (json!("denied"), json!("token_invalid")),
-        ]
-    );
-    for line in &trail {
-        let keys: Vec<_> = line.as_object().unwrap().keys().map(String::as_str).collect();
-        assert_eq!(keys, ["tool", "outcome", "reason", "scopes_provided", "timestamp"]);
-        let at = line["timestamp"].as_str().unwrap();
-        assert!(at.len() == 20 && at.ends_with('Z'), "{at}");
-    }
-    assert_eq!(trail[1]["scopes_provided"], json!(["issues:read", "issues:write", "comments:write"]));
-    let text = std::fs::read_to_string(bench.folder.path().join(FILE)).unwrap();
-    assert!(!text.contains("secret title") && !text.contains('\u{1b}'), "{text}");
-    let mode = std::os::unix::fs::PermissionsExt::mode(
-        &std::fs::metadata(bench.folder.path().join(FILE)).unwrap().permissions(),
-    );
-    assert_eq!(mode & 0o777, 0o600);
-    for _ in 0..50 {
-        bench.connector.turned_away("list_issues").await;
-    }
-    assert!(bench.trail().len() < 30, "floods are counted, not listed");
-}
-
-#[tokio::test]
-async fn what_cannot_be_recorded_does_not_happen() {
-    let bench = bench();
-    bench.issue("all", "before").await;
-    let file = bench.folder.path().join(FILE);
-    std::fs::rename(&file, bench.folder.path().join("aside")).unwrap();
-    std::fs::create_dir(&file).unwrap();
-    for (tool, arguments) in [("create_issue", json!({"title": "lost"})), ("list_issues", json!({}))] {
-        let answer = bench.call("all", tool, arguments).await;
-        assert!(answer.status == 503 && answer.body.to_string().contains("audit"), "{answer:?}");
-    }
-    std::fs::remove_dir(&file).unwrap();
-    let listed = bench.call("all", "list_issues", json!({})).await.body;
-    assert_eq!(listed["issues"].as_array().unwrap().len(), 1, "{listed}");
-    assert_eq!(bench.issue("all", "after").await.len(), 36);
-    assert_eq!(
-        bench.call("all", "get_issue", json!({"issue_id": "WORK-2"})).await.body["issue"]["title"],
-        json!("after")
-    );
-}
-
-#[tokio::test]
-async fn the_setting_closes_the_connector() {
-    let bench = bench();
-    for tool in ["create_issue", "list_issues"] {
-        let Called::Over(answer) = bench.under(PolicyDecision::Deny, "all", (tool, r#"{"title":"x"}"#)).await else {
-            panic!("nobody is asked about what is closed")
-        };
-        assert_eq!((answer.status, bench.last()), (403, recorded(tool, "denied", "policy")));
-    }
-    assert_eq!(bench.trail().len(), 2);
-}
-
-#[tokio::test]
-async fn under_ask_what_passes_every_check_is_asked_about_and_nothing_is_kept_before() {
+async fn comments_are_listed_to_the_last() {
     let bench = bench();
     let issue = bench.issue("all", "x").await;
-    let lines = bench.trail().len();
-    for policy in [PolicyDecision::Ask, PolicyDecision::Type] {
-        for scoped in table::TOOLS {
-            let name = scoped.tool.name;
-            let arguments = match name {
-                "delete_comment" => continue,
-                _ => plausible(name, &issue).to_string(),
-            };
-            let called = bench.under(policy, "all", (name, &arguments)).await;
-            let reads = matches!(scoped.tool.handler, Handler::Read(_));
-            assert_eq!(called == Called::Ask, !reads, "{name}: {called:?}");
-        }
-    }
-    let reads = table::TOOLS.iter().filter(|scoped| matches!(scoped.tool.handler, Handler::Read(_))).count();
-    assert_eq!(bench.trail().len(), lines + 2 * reads, "what is asked about has no line yet");
-    let listed = bench.call("all", "list_issues", json!({})).await.body;
-    assert_eq!(listed["issues"].as_array().unwrap().len(), 1, "{listed}");
-    assert_eq!(listed["issues"][0]["version"], json!(1));
-    assert_eq!(bench.native.store.read(|store| store.inbox("release", None, 10)).await.unwrap(), []);
-
-    // What the checks refuse is refused before anybody is asked.
-    for (badge, tool, arguments, expected) in [
-        ("none", "create_issue", json!({"title": "x"}), (403, "scope_missing")),
-        ("all", "delete_issue", json!({"issue_id": issue}), (400, "destructive_flag_missing")),
-        ("all", "delete_issue", json!({"issue_id": "WORK-99", "confirm": true}), (403, "not_found")),
-        ("viewer", "update_issue", json!({"issue_id": issue, "title": "y"}), (403, "permission_denied")),
-        ("member", "delete_issue", json!({"issue_id": issue, "confirm": true}), (403, "permission_denied")),
-        ("all", "create_issue", json!({"title": 7}), (400, "invalid_arguments")),
-    ] {
-        let arguments = arguments.to_string();
-        let Called::Over(answer) = bench.under(PolicyDecision::Ask, badge, (tool, &arguments)).await else {
-            panic!("{badge} {tool} {arguments}")
-        };
-        assert_eq!((answer.status, bench.last().2.as_str()), expected, "{badge} {tool}");
-    }
-
-    let delete = json!({"issue_id": issue, "confirm": true}).to_string();
-    let done = bench.connector.permitted("all", "delete_issue", &delete).await;
-    assert_eq!((done.status, bench.last()), (200, recorded("delete_issue", "success", "")));
-    let late = json!({"issue_id": issue, "title": "y"}).to_string();
-    let late = bench.connector.permitted("all", "update_issue", &late).await;
-    assert_eq!((late.status, bench.last().2.as_str()), (403, "not_found"), "everything is checked again");
-    for (why, expected) in [
-        (Unasked::Denied, (403, "approval_denied")),
-        (Unasked::Expired, (403, "approval_expired")),
-        (Unasked::Withdrawn, (403, "approval_withdrawn")),
-        (Unasked::Policy, (403, "policy")),
-        (Unasked::Waits, (202, "approval_pending")),
-    ] {
-        let answer = bench.connector.not_run(&bench.badge("all"), "create_issue", why, "because").await;
-        assert_eq!((answer.status, bench.last()), (expected.0, recorded("create_issue", "denied", expected.1)));
-        assert_eq!(answer.body, json!({"error": "because"}));
-    }
-}
-
-#[test]
-fn an_answer_comes_back_as_it_went() {
-    for answer in [
-        Answer { status: 200, body: json!({"issue": {"status": "todo"}}) },
-        Answer { status: 403, body: json!({"error": "no"}) },
-    ] {
-        let result: Value = serde_json::from_str(answer.as_result().get()).unwrap();
-        let back = Answer::of_result(result.get("structuredContent"), result["isError"] == json!(true));
-        assert_eq!(back, answer);
-    }
+    let by = crate::store::Signed {
+        who: crate::store::items::Who::new("seat", "release"),
+        at: crate::clock::Timestamp::default(),
+    };
+    let comment = move |store: &crate::store::WriteStore<'_>| {
+        let item = store.item("WORK-1")?.unwrap();
+        (0..203).try_for_each(|n| store.add_comment(&item, &format!("{n}"), None, &by).map(|_| ()))
+    };
+    bench.native.store.write(comment).await.unwrap();
+    let first = bench.call("all", "list_comments", json!({"issue_id": issue})).await.body;
+    let rest = json!({"issue_id": issue, "cursor": first["next_cursor"]});
+    let rest = bench.call("all", "list_comments", rest).await.body;
+    let count = |page: &Value| page["comments"].as_array().unwrap().len();
+    assert_eq!((count(&first), count(&rest), &rest["next_cursor"]), (200, 3, &json!(null)));
 }
