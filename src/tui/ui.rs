@@ -275,7 +275,7 @@ impl Ui {
         let Some(regions) = self.regions(snapshot) else { return };
         self.panes.layout(regions.body, snapshot);
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
-        self.modals.layout(middle, snapshot);
+        self.modals.layout(middle, regions.body, snapshot);
     }
 
     fn regions(&self, snapshot: &Snapshot) -> Option<Regions> {
