@@ -18,3 +18,5 @@ mod support;
 mod work;
 #[path = "screens/workers.rs"]
 mod workers;
+#[path = "screens/written.rs"]
+mod written;

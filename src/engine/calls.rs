@@ -45,6 +45,11 @@ impl Calls {
             self.edited.entry(view.id.clone()).or_insert(before);
         }
         let place = known.map(|(place, _)| place);
+        // One that has ended and fallen off the list long ago does not come back as running.
+        let is_past = |oldest: &Arc<CallView>| self.views.len() >= CALLS && view.at < oldest.at;
+        if place.is_none() && !over && self.views.values().next().is_some_and(is_past) {
+            return false;
+        }
         let place = place.unwrap_or_else(|| {
             self.next += 1;
             self.places.insert(view.id.clone(), self.next);

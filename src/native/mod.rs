@@ -36,6 +36,8 @@ pub mod tool;
 mod turns;
 mod words;
 mod work;
+#[cfg(test)]
+mod workspace_tests;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -282,7 +284,9 @@ fn result(outcome: Outcome) -> Box<RawValue> {
             "content": [{"type": "text", "text": value.to_string()}], "structuredContent": value, "isError": false,
         }),
         Err(refusal) => {
-            let text = format!("{}: {}. Nothing was changed", refusal.class.as_str(), refusal.message);
+            // The words of a field end in a full stop of their own.
+            let said = refusal.message.trim_end_matches('.');
+            let text = format!("{}: {said}. Nothing was changed", refusal.class.as_str());
             json!({
                 "content": [{"type": "text", "text": text}],
                 "structuredContent": {"refusal": refusal.class.as_str()}, "isError": true,

@@ -1,6 +1,6 @@
 //! Rows as JSON for tools. Pure.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::request::Actor;
 use super::words::{CONNECTOR_PRIORITIES, PRIORITIES, word};
@@ -56,16 +56,36 @@ pub fn comment(comment: &Comment) -> Value {
     })
 }
 
-/// A row of an item's history.
-pub fn change(change: &Change) -> Value {
+/// A text with keys of items in it, without those that do not exist for the one who asks.
+fn without_unseen(actor: &Actor, text: &str) -> String {
+    let is_key = |(project, number): (&str, &str)| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && !actor.sees(project)
+    };
+    let shown = |word| if str::rsplit_once(word, '-').is_some_and(is_key) { "elsewhere" } else { word };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// A row of an item's history, as far as the one who asks may know.
+pub fn change(actor: &Actor, change: &Change) -> Value {
+    let detail = match change.what.as_str() {
+        "linked" | "unlinked" | "merged in" | "moved" => without_unseen(actor, &change.detail),
+        _ => change.detail.clone(),
+    };
     json!({
         "position": change.position, "at": change.at.rfc3339_seconds(), "actor": who(&change.actor),
-        "what": change.what, "detail": change.detail, "fields": change.data.clone().map(named),
+        "what": change.what, "detail": detail, "fields": change.data.clone().map(|fields| named(actor, fields)),
     })
 }
 
-/// Differences with priorities by their words.
-fn named(mut fields: Value) -> Value {
+/// Differences with priorities by their words, and without items that do not exist for the one who asks.
+fn named(actor: &Actor, mut fields: Value) -> Value {
+    for name in ["parent", "merged"] {
+        for value in fields.get_mut(name).and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+            if let Some(key) = value.as_str() {
+                *value = without_unseen(actor, key).into();
+            }
+        }
+    }
     if let Some(priority) = fields.get_mut("priority").and_then(Value::as_object_mut) {
         for value in priority.values_mut() {
             *value = word(PRIORITIES, value.as_i64().unwrap_or(0)).into();

@@ -14,8 +14,17 @@ pub enum StoreError {
     #[error("the store is locked by another program; nothing was kept. Try again, or end what holds crewlet.db")]
     Busy,
     /// The file is not what we wrote.
-    #[error("the store is damaged ({0}); restore crewlet.db from a backup, or move it away to begin anew")]
+    #[error(
+        "the store is damaged ({0}); end this program, then restore crewlet.db from a backup, or move it away to begin anew, \
+         each time with its -wal and -shm files"
+    )]
     Damaged(String),
+    /// The file is not where it was.
+    #[error(
+        "crewlet.db in the state folder is not the file that this program opened: it was moved away or replaced; nothing \
+         was kept. Put it back, or end the program and start it again"
+    )]
+    Moved,
     /// A later version of this program made it.
     #[error(
         "the store was made by a later version of this program (format {found}, this one knows {known}); update it"

@@ -26,6 +26,7 @@
 //! | `inbox`, `plans` | the seats' inboxes; what people make of items: orders, pins, views, the catalogue |
 //! | `memory` | what seats remember |
 //! | `encode` | how values are written into columns |
+//! | `seal` | whether the file is still the one that was opened |
 //! | `text` | what somebody looks for, as a query of the text index |
 //! | `outside` | what other programs change, told |
 //! | `backup` | a copy while others go on |
@@ -55,6 +56,7 @@ mod schema;
 #[cfg(test)]
 mod schema_tests;
 mod schema_tracker;
+mod seal;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -137,8 +139,8 @@ impl Store {
         E: From<StoreError> + Send + 'static,
     {
         // The writer makes the file and its tables; readers could not.
-        self.writer().await?;
-        self.shared.readers.run(job).await
+        let seal = self.writer().await?.seal().clone();
+        self.shared.readers.run(seal, job).await
     }
 
     /// Runs a job in a transaction of its own. It is on disk when this returns `Ok`; after `Err` nothing of it is.

@@ -107,6 +107,14 @@ impl ReadStore<'_> {
         Ok(counts?)
     }
 
+    /// How many questions of this asker have no answer: those to this seat, and all.
+    pub fn count_open_questions_of(&self, asker: &str, target: &str) -> Result<(i64, i64), StoreError> {
+        let query =
+            "SELECT coalesce(sum(target = ?2), 0), count(*) FROM question WHERE answered IS NULL AND asker = ?1";
+        let mut query = self.connection.prepare_cached(query)?;
+        Ok(query.query_row([asker, target], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+
     /// What a seat asked and has no answer to yet, newest first.
     pub fn asked_by(&self, asker: &str, limit: i64) -> Result<Vec<Question>, StoreError> {
         let query = format!("{COLUMNS} WHERE asker = ?1 AND answered IS NULL ORDER BY id DESC LIMIT ?2");

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
+use super::seal::Seal;
 use super::{ReadStore, StoreError, writer};
 
 /// Jobs that read at the same time; further ones wait.
@@ -25,9 +26,10 @@ impl Readers {
         Self { path, places: Arc::new(Semaphore::new(AT_ONCE)), idle: Arc::default() }
     }
 
-    /// Runs one job on a consistent view.
+    /// Runs one job on a consistent view, while the seal holds.
     pub(super) async fn run<T, E>(
         &self,
+        seal: Seal,
         job: impl FnOnce(&ReadStore<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
@@ -38,6 +40,7 @@ impl Readers {
         let (path, idle) = (self.path.clone(), self.idle.clone());
         let work = move || {
             let _place = place;
+            seal.holds()?;
             let waiting = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let connection = match waiting {
                 Some(connection) => connection,

@@ -57,6 +57,29 @@ async fn nothing_is_opened_before_it_is_used_and_everything_is_private() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_not_there_any_more_or_another_one_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = fresh(folder.path()).await;
+    create(&store, "one").await;
+    let (path, aside) = (folder.path().join(FILE), folder.path().join("aside.db"));
+    std::fs::rename(&path, &aside).unwrap();
+    let refused = async |what: &str| {
+        let new = new("lost");
+        let written = store.write(move |s| s.create_item(new, &somebody())).await;
+        assert_eq!(written, Err(StoreError::Moved), "{what}");
+        assert_eq!(store.read(|s| s.items(&all(10))).await, Err(StoreError::Moved), "{what}");
+    };
+    refused("moved away").await;
+    std::fs::copy(&aside, &path).unwrap();
+    refused("replaced").await;
+    std::fs::rename(&aside, &path).unwrap();
+    create(&store, "two").await;
+    assert_eq!(titles(&store).await, ["two", "one"], "put back");
+    drop(store);
+    assert_eq!(titles(&Store::new(folder.path())).await, ["two", "one"]);
+}
+
+#[tokio::test]
 async fn a_job_that_fails_or_panics_leaves_nothing_and_stops_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let store = fresh(folder.path()).await;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::seal::Seal;
 use super::{ReadStore, StoreError, WriteStore, schema};
 
 /// Jobs that may wait; whoever comes then waits for a place.
@@ -27,6 +28,7 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 #[derive(Debug)]
 pub(super) struct Writer {
     jobs: mpsc::Sender<Job>,
+    seal: Seal,
     changed: watch::Sender<u64>,
 }
 
@@ -34,7 +36,7 @@ impl Writer {
     /// Starts the thread, which opens the file and brings its tables up to date.
     pub(super) async fn open(path: PathBuf, changed: watch::Sender<u64>) -> Result<Self, StoreError> {
         let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE);
-        let (tell, opened) = oneshot::channel();
+        let (tell, opened) = oneshot::channel::<Result<Seal, StoreError>>();
         let work = move || {
             let mut connection = match open(&path) {
                 Ok(connection) => connection,
@@ -44,7 +46,7 @@ impl Writer {
                     return;
                 }
             };
-            let _ = tell.send(Ok(()));
+            let _ = tell.send(Ok(Seal::of(&path)));
             while let Some(job) = queue.blocking_recv() {
                 if catch_unwind(AssertUnwindSafe(|| job(&mut connection))).is_err() {
                     tracing::error!("store_job_panicked");
@@ -52,8 +54,13 @@ impl Writer {
             }
         };
         std::thread::Builder::new().name("store".to_owned()).spawn(work)?;
-        opened.await.map_err(|_| StoreError::Fault)??;
-        Ok(Self { jobs, changed })
+        let seal = opened.await.map_err(|_| StoreError::Fault)??;
+        Ok(Self { jobs, seal, changed })
+    }
+
+    /// Of the file that it opened.
+    pub(super) const fn seal(&self) -> &Seal {
+        &self.seal
     }
 
     /// Runs one job in a transaction.
@@ -66,10 +73,10 @@ impl Writer {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, done) = oneshot::channel();
-        let changed = self.changed.clone();
+        let (changed, seal) = (self.changed.clone(), self.seal.clone());
         let work: Job = Box::new(move |connection| {
             let before = connection.total_changes();
-            let result = transact(connection, job);
+            let result = seal.holds().map_err(E::from).and_then(|()| transact(connection, job));
             if result.is_ok() && connection.total_changes() != before {
                 changed.send_modify(|count| *count = count.wrapping_add(1));
             }

@@ -27,7 +27,7 @@ use super::tasks::Tracks;
 use super::workers;
 use crate::config::model::ApprovalSettings;
 use crate::engine::gate::policy::glob;
-use crate::engine::handle::{CallRequest, Consent, Hold, Progress};
+use crate::engine::handle::{CallReport, CallRequest, Consent, Hold, Progress, SendError};
 use crate::engine::snapshot::CallPhase;
 use crate::engine::status::Era;
 use crate::tool::{Arguments, Entry};
@@ -88,7 +88,11 @@ pub(super) async fn call(shared: &Arc<Shared>, asker: Asker, params: &str) -> Re
         Ok(arguments) => arguments,
         Err(problem) => {
             shared.metrics.refused.fetch_add(1, Ordering::Relaxed);
-            return whole(writer.tool_error(&format!("{problem}. Nothing was run; mend the arguments")));
+            let told = format!("{problem}. Nothing was run; mend the arguments");
+            let reason = shared.redactor.redact(&problem.to_string()).as_ref().into();
+            // It tells the caller what the arguments lack; an engine that ends records nothing more.
+            let _ = refuse(shared, &asker, &entry, Arguments::empty(), reason).await;
+            return whole(writer.tool_error(&told));
         }
     };
     let settings = shared.handle.settings();
@@ -148,6 +152,10 @@ fn start(
 }
 
 const ENDING: &str = "the dashboard is ending; nothing was run";
+
+/// The engine ended before the call did, or a fault of ours ended it.
+const LOST: &str = "the outcome is unknown: the dashboard ended, or failed, before the call did. It may have run; \
+                    find out before you repeat it";
 
 /// Sessions cancel by their own ids. Without sessions ids of several clients may be the same, and nobody cancels by
 /// them: a number of ours stands in.
@@ -263,7 +271,7 @@ pub(super) const UNKNOWN_TOOL: &str = "unknown tool: list the tools for what the
 /// What a call comes to, for the session that gets the answer.
 pub(super) fn outcome(shared: &Shared, live: &Live, end: &End) -> Outcome {
     let (key, era) = (&live.key, live.session.era);
-    let Some(report) = &end.0 else { return Outcome::Result(tool_error(era, ENDING)) };
+    let Some(report) = &end.0 else { return Outcome::Result(tool_error(era, LOST)) };
     let gone = || shared.handle.catalog().borrow().get(&key.tool).is_none();
     Outcome::Result(match (&report.output, &report.phase) {
         (Some(output), _) => {
@@ -320,17 +328,28 @@ async fn refuse_inactive(shared: &Shared, asker: &Asker, entry: &Entry, argument
     let name = &entry.exposed;
     let reason = format!("not active: activate \"{name}\" first, by activate_tool {{\"name\": \"{name}\"}}");
     tracing::info!(tool_name = %name, agent_id = %asker.session.seat, success = false, error = "not_active", "tool_result");
-    let request = CallRequest {
-        caller: asker.session.caller(),
-        tool: entry.reference(),
-        arguments: arguments.unwrap_or_else(Arguments::empty),
-        consent: Consent::None,
-        cancel: CancellationToken::new(),
-    };
-    match shared.handle.refuse(request, reason.into()).await {
+    match refuse(shared, asker, entry, arguments.unwrap_or_else(Arguments::empty), reason.into()).await {
         Ok(report) => report.message.to_string(),
         Err(_) => ENDING.to_owned(),
     }
+}
+
+/// Records a call that does not run.
+async fn refuse(
+    shared: &Shared,
+    asker: &Asker,
+    entry: &Entry,
+    arguments: Arguments,
+    reason: Arc<str>,
+) -> Result<CallReport, SendError> {
+    let request = CallRequest {
+        caller: asker.session.caller(),
+        tool: entry.reference(),
+        arguments,
+        consent: Consent::None,
+        cancel: CancellationToken::new(),
+    };
+    shared.handle.refuse(request, reason).await
 }
 
 /// Leaves a record of a call of a name that this seat does not have; floods are counted only.

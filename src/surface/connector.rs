@@ -9,15 +9,18 @@ use hyper::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::call::Asker;
+use super::call::{Asker, flight_id};
 use super::consent::{self, Wanted};
-use super::envelope::{self, ErrorCode, json_text};
+use super::envelope::{self, ErrorCode, Id, json_text};
 use super::reply::{self, Reply};
+use super::sessions::Session;
+use crate::engine::handle::Hold;
 use crate::engine::status::Era;
 use crate::native::Badge;
-use crate::native::connector::{Answer, Called};
+use crate::native::connector::{Answer, Called, table};
 use crate::tool::output::{self, CallOutput};
 
 /// Answers a plain call: the body is the arguments object.
@@ -58,9 +61,17 @@ pub(super) async fn over_mcp(shared: &Arc<Shared>, badge: &Arc<Badge>, asker: &A
     let arguments = params.arguments.map_or("{}", RawValue::get);
     let (session, client) = asker.session.named();
     let wanted = Wanted { badge, tool: &params.name, arguments, session, client };
-    let Some(answer) = run(shared, wanted).await else {
-        return wrong("unknown tool: list the tools for what there is");
+    let Some(flight) = Flight::of(asker) else {
+        let text = "a request with this id is still being answered";
+        return reply::json(StatusCode::OK, envelope::error(Some(&asker.id), ErrorCode::INVALID_REQUEST, text));
     };
+    let ran = tokio::select! {
+        biased;
+        ran = run(shared, wanted) => ran,
+        // It was cancelled, or its session ended: dropped, it is given up. Its client wants no answer any more.
+        () = flight.gone.cancelled() => return reply::empty(StatusCode::ACCEPTED),
+    };
+    let Some(answer) = ran else { return wrong("unknown tool: list the tools for what there is") };
     let output = clean(shared, &answer);
     // The cleaned body again, so that the text is whole JSON whatever was taken out of it.
     let text = output.structured.as_ref().map_or_else(|| output::as_text(&output), Value::to_string);
@@ -80,11 +91,40 @@ pub(super) async fn over_mcp(shared: &Arc<Shared>, badge: &Arc<Badge>, asker: &A
     reply::json(StatusCode::OK, envelope::result(&asker.id, &[json_text(&result).as_bytes()]))
 }
 
+/// A call that its session can cancel, for as long as this is kept.
+struct Flight<'a> {
+    session: &'a Session,
+    id: Id,
+    gone: CancellationToken,
+}
+
+impl<'a> Flight<'a> {
+    /// `None` while another call has this id.
+    fn of(asker: &'a Asker) -> Option<Self> {
+        let (session, id) = (&*asker.session, flight_id(&asker.session, &asker.id));
+        let gone = CancellationToken::new();
+        // Only one that is there may be forgotten when it is dropped.
+        let is_new = session.enlist(&id, &gone, &Hold::default());
+        is_new.then(|| Self { session, id, gone })
+    }
+}
+
+impl Drop for Flight<'_> {
+    fn drop(&mut self) {
+        self.session.finish(&self.id);
+    }
+}
+
 async fn run(shared: &Arc<Shared>, wanted: Wanted<'_>) -> Option<Answer> {
     shared.metrics.calls.fetch_add(1, Ordering::Relaxed);
     let policy = shared.handle.settings().connector.decision;
     let connector = shared.connector.as_ref()?;
-    match connector.call(wanted.badge, wanted.tool, wanted.arguments, policy).await {
+    // A name of the caller's own goes into the connector's audit.
+    let tool = match table::named(wanted.tool) {
+        Some(scoped) => Cow::Borrowed(scoped.tool.name),
+        None => shared.redactor.redact(wanted.tool),
+    };
+    match connector.call(wanted.badge, &tool, wanted.arguments, policy).await {
         Some(Called::Over(answer)) => Some(answer),
         Some(Called::Ask) => Some(consent::ask(shared, connector, &wanted).await),
         None => {

@@ -19,6 +19,8 @@ use crate::native::Badge;
 use crate::native::connector::{Answer, Connector, Unasked};
 use crate::tool::{Arguments, Digest};
 
+/// How soon a caller that could not leave when its time was over is asked again.
+const AGAIN: Duration = Duration::from_millis(250);
 /// Most calls that wait while their callers are away.
 const MOST: usize = 256;
 
@@ -137,8 +139,9 @@ pub(super) async fn ask(shared: &Arc<Shared>, connector: &Arc<Connector>, wanted
                 pending.report = None;
                 return answer(connector, badge, tool, report.ok()).await;
             }
-            () = &mut held, if !held.is_elapsed() => {
-                // What is decided this very moment is waited for.
+            () = &mut held => {
+                // What is decided this very moment is waited for, and so is a question that is still to be put.
+                held.as_mut().reset(Instant::now() + AGAIN);
                 if pending.hold.leave() {
                     pending.told = true;
                     let message = if shared.consents.park(key, pending) {

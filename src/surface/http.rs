@@ -6,7 +6,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -31,6 +31,8 @@ const LONGEST_BODY: usize = 4 << 20;
 const CONNECTIONS: usize = 1024;
 /// How long a request's head may take, and again its body.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// A body that took longer than this is looked at with its token once more.
+const SLOW: Duration = Duration::from_millis(100);
 /// How long open answers may take to end once the program is ending.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -131,10 +133,18 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
             if *method == Method::POST && !admit::is_json(&head.headers) {
                 return reply::text(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send application/json\n");
             }
+            let began = Instant::now();
             let body = match read(body).await {
                 Ok(body) => body,
                 Err(reply) => return reply,
             };
+            if began.elapsed() > SLOW {
+                // The token may have been replaced meanwhile.
+                workers::tokens_changed(&shared);
+                if !matches!(Route::of(&shared, path, token), Some(Route::Mcp(_))) {
+                    return unauthorised();
+                }
+            }
             let call = mcp::Call { shared: &shared, party: &party, method, headers: &head.headers, body: &body };
             mcp::answer(call).await
         }

@@ -193,7 +193,8 @@ impl Held {
                 (Stage::Asked, None) => {
                     self.asked = Some(Instant::now());
                     self.live.count(true);
-                    self.beat = Instant::now();
+                    self.beat = Instant::now() + BEAT;
+                    return Step::Beat;
                 }
                 (Stage::Running, Some(_)) => {
                     self.asked = None;

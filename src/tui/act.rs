@@ -19,6 +19,8 @@ use crate::tool::{Arguments, Entry};
 const MOST: usize = 32;
 /// The longest word of a tool that is told, in characters.
 const TOLD: usize = 300;
+/// What a tool's refusal begins with when somebody else was faster.
+const STALE: &str = "stale_version";
 
 /// A call of one of the company's own tools.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -93,9 +95,10 @@ impl Acts {
         Effect::Send(Command::Call { call, tool: entry.reference(), arguments })
     }
 
-    /// The engine did not take the last one.
-    pub fn not_sent(&mut self) {
-        self.pending.pop();
+    /// The engine did not take this call. What was written for it, if it was an act.
+    pub fn not_sent(&mut self, call: &CallId) -> Option<Act> {
+        let at = self.pending.iter().position(|(id, _)| id == call)?;
+        Some(self.pending.remove(at).1)
     }
 
     /// What there is to say about those that ended.
@@ -125,10 +128,20 @@ fn told(call: &CallView, act: &Act) -> Vec<Effect> {
         CallPhase::Denied { .. } => "denied: nothing was changed".to_owned(),
     };
     match &act.draft {
-        Some(draft) => vec![Effect::Write(Box::new(Draft { failed: Some(words.into()), ..(**draft).clone() }))],
+        Some(draft) => vec![come_back(draft, &words)],
         None if matches!(call.phase, CallPhase::Denied { .. }) => Vec::new(),
         None => vec![Effect::Complain(words.into())],
     }
+}
+
+/// What was written, shown again with the reason why nothing came of it.
+pub fn come_back(draft: &Draft, why: &str) -> Effect {
+    let mut draft = draft.clone();
+    // The version that it was begun from would be refused for ever: the person has been told, and says what counts.
+    let stale = why.starts_with(STALE) && draft.act.arguments.remove("if_match").is_some();
+    let more = if stale { ". Ctrl-S again puts yours in the place of what is there now" } else { "" };
+    draft.failed = Some(format!("{why}{more}").into());
+    Effect::Write(Box::new(draft))
 }
 
 fn done(result: &str, act: &Act) -> Vec<Effect> {

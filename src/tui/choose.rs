@@ -102,7 +102,11 @@ impl Chooser {
         let area = self.area(screen);
         clear(buf, area);
         let title = [Span::new(Role::Title, &self.choice.title)];
-        let right = [Span::new(Role::Dim, "Enter chooses")];
+        let shown = self.pick.visible();
+        let all = self.choice.options.len();
+        let place =
+            if shown.len() < all { format!("{}-{}/{all}  ", shown.start + 1, shown.end) } else { String::new() };
+        let right = [Span::new(Role::Dim, &format!("{place}Enter chooses"))];
         let frame = Frame { title: &title, right: &right, role: Role::BorderFocused, weight: Weight::Thin };
         let inside = frame.draw(buf, area, draw.theme);
         for (down, at) in self.pick.visible().enumerate() {
@@ -126,7 +130,7 @@ impl Chooser {
         let cells = |(name, note, _): &(Arc<str>, Arc<str>, Effect)| width(name) + width(note) + 14;
         let widest = self.choice.options.iter().map(cells).max().unwrap_or(0);
         // The title and the word for the key have to fit, too.
-        let wide = widest.max(width(&self.choice.title) + 24).min(WIDTH);
+        let wide = widest.max(width(&self.choice.title) + 34).min(WIDTH);
         centred(screen, to_cells(wide), to_cells(self.choice.options.len() + 2))
     }
 }
@@ -134,7 +138,19 @@ impl Chooser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::card::fixtures::{drawing, screen, screen_text, snapshot};
     use crossterm::event::KeyModifiers;
+
+    #[test]
+    fn a_list_that_is_cut_says_where_it_stands() {
+        let options = (0..50).map(|at| (Arc::from(at.to_string()), Arc::from(""), Effect::Say("".into()))).collect();
+        let mut chooser = Chooser::open(Choice { title: "Who".into(), options, now: Some(30) });
+        let area = screen(60, 22);
+        chooser.layout(area);
+        let mut buf = Buffer::empty(area);
+        drawing(&snapshot(Vec::new()), |draw| chooser.render(area, &mut buf, draw));
+        assert!(screen_text(&buf).contains("12-31/50  Enter chooses"), "{}", screen_text(&buf));
+    }
 
     #[test]
     fn letters_and_arrows_go_and_enter_chooses() {

@@ -28,6 +28,7 @@ use super::ui::Ui;
 use super::{Draw, terminal};
 use crate::config::expand::Environment;
 use crate::config::model::TuiSettings;
+use crate::engine::command::Command;
 use crate::engine::handle::Handle;
 use crate::engine::snapshot::Snapshot;
 use crate::rows::{Answer, Nothing, Reader};
@@ -228,8 +229,9 @@ impl Screen {
         while let Some(effect) = (!effects.is_empty()).then(|| effects.remove(0)) {
             match effect {
                 Effect::Send(command) => {
+                    let call = if let Command::Call { call, .. } = &command { Some(call.clone()) } else { None };
                     if let Err(error) = self.handle.send(command) {
-                        effects.extend(self.ui.update(Msg::NotSent(error), &self.snapshot, Moment::now()));
+                        effects.extend(self.ui.update(Msg::NotSent(call, error), &self.snapshot, Moment::now()));
                     }
                 }
                 Effect::Reveal(worker) => {

@@ -35,6 +35,7 @@ pub mod theme;
 pub mod ui;
 pub mod widgets;
 pub mod workers;
+mod writing;
 
 pub use event_loop::{Exit, Options, TuiError, run};
 

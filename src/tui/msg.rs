@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 
 use crate::clock::Timestamp;
 use crate::engine::handle::SendError;
-use crate::ids::WorkerId;
+use crate::ids::{CallId, WorkerId};
 use crate::rows::Answer;
 use crate::secret::Secret;
 use crate::tui::intent::Intent;
@@ -30,8 +30,8 @@ pub enum Msg {
     Rows(Box<Answer>),
     /// A deadline passed.
     Wake,
-    /// The engine did not take a command.
-    NotSent(SendError),
+    /// The engine did not take a command; the call that it was, where it was one.
+    NotSent(Option<CallId>, SendError),
     /// Text went to the terminal's clipboard, or did not.
     Copied(Copied),
     /// The token of a new worker that the person asked for; `None` when it was given out already.

@@ -195,7 +195,8 @@ fn enter_sequence(modes: Modes) -> String {
     if modes.title {
         out.push_str("\x1b[22;2t");
     }
-    out.push_str("\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?2004h");
+    // Without wrapping nothing that is drawn wider than we think runs over into the next row.
+    out.push_str("\x1b[?1049h\x1b[2J\x1b[?25l\x1b[?7l\x1b[?2004h");
     if modes.mouse {
         out.push_str("\x1b[?1000h\x1b[?1006h");
     }
@@ -208,7 +209,7 @@ fn leave_sequence(modes: Modes) -> String {
     if modes.mouse {
         out.push_str("\x1b[?1006l\x1b[?1000l");
     }
-    out.push_str("\x1b[?2004l\x1b[?1049l\x1b[?25h");
+    out.push_str("\x1b[?2004l\x1b[?7h\x1b[?1049l\x1b[?25h");
     if modes.title {
         out.push_str("\x1b[23;2t");
     }
@@ -241,6 +242,7 @@ mod tests {
                 );
             }
             assert!(enter.contains("\x1b[?25l") && leave.contains("\x1b[?25h"));
+            assert!(enter.contains("\x1b[?7l") && leave.contains("\x1b[?7h"));
             assert_eq!(enter.contains("\x1b[22;2t"), leave.contains("\x1b[23;2t"));
         }
     }

@@ -10,6 +10,7 @@ mod modals;
 mod panes;
 mod waiting;
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
@@ -21,7 +22,7 @@ use self::attention::Attention;
 use self::command::{Asked, COMMANDS};
 use self::modals::Modals;
 use self::panes::Panes;
-use self::waiting::{oldest, quit};
+use self::waiting::oldest;
 use super::act::Acts;
 use super::card::{Card, Outcome};
 use super::compose::Draft;
@@ -60,8 +61,10 @@ pub struct Ui {
     attention: Attention,
     /// What the person does to the company's rows, until it has ended.
     acts: Acts,
-    /// What was written for something that was not done, until it can be shown again.
-    returned: Option<Box<Draft>>,
+    /// What was written for things that were not done, until it can be shown again.
+    returned: VecDeque<Box<Draft>>,
+    /// When another row came under the selection without a key.
+    moved: Option<Instant>,
     keymap: Keymap,
     bell: Bell,
     /// The last key, when it came and where it was meant for.
@@ -94,7 +97,8 @@ impl Ui {
             status,
             attention: Attention::new(settings.open_cards),
             acts: Acts::default(),
-            returned: None,
+            returned: VecDeque::new(),
+            moved: None,
             keymap,
             bell: if settings.bell { Bell::On } else { Bell::Off },
             last: None,
@@ -113,14 +117,13 @@ impl Ui {
     /// Takes in what happened. What comes back must be done by the caller; everything about the screen is done.
     pub fn update(&mut self, msg: Msg, snapshot: &Snapshot, moment: Moment) -> Vec<Effect> {
         let woken = matches!(msg, Msg::Wake);
+        let by_itself = !matches!(msg, Msg::Key(_) | Msg::Wheel(_) | Msg::Paste(_));
+        let marked = self.panes.marked();
         let effects = match msg {
             Msg::Key(key) => self.key(key, snapshot, moment),
             Msg::Paste(pasted) => self.paste(&pasted),
             Msg::Wheel(intent) if self.modals.is_empty() => self.panes.apply(intent, snapshot),
-            Msg::NotSent(error) => {
-                self.acts.not_sent();
-                vec![Effect::Complain(error.to_string().into())]
-            }
+            Msg::NotSent(call, error) => self.not_sent(call.as_ref(), &error.to_string()),
             Msg::Copied(copied) => vec![said_of(copied)],
             Msg::Revealed(worker, token) => {
                 if let Some(workers) = &mut self.modals.workers {
@@ -155,8 +158,14 @@ impl Ui {
         }
         self.status.expire(moment.at);
         self.attend(snapshot, moment, &mut out);
-        self.give_back();
+        self.give_back(moment.at);
         self.layout(snapshot);
+        if let (true, Some((view, list, row)), Some(now)) = (by_itself, marked, self.panes.marked())
+            && (view, &list) == (now.0, &now.1)
+            && row != now.2
+        {
+            self.moved = Some(moment.at);
+        }
         out
     }
 
@@ -271,7 +280,7 @@ impl Ui {
         let Some(regions) = self.regions(snapshot) else { return };
         self.panes.layout(regions.body, snapshot);
         let middle = Rect { height: self.screen.height - 1, ..self.screen };
-        self.modals.layout(middle, snapshot);
+        self.modals.layout(middle, regions.body, snapshot);
     }
 
     fn regions(&self, snapshot: &Snapshot) -> Option<Regions> {
@@ -299,7 +308,7 @@ impl Ui {
                 return vec![Effect::Suspend];
             }
             Some(Intent::Redraw) => return vec![Effect::Repaint],
-            Some(Intent::Quit) => return quit(snapshot),
+            Some(Intent::Quit) => return self.quit(snapshot),
             // What is not on the screen takes no keys: nobody decides what they cannot see.
             _ if self.regions(snapshot).is_none() => return Vec::new(),
             Some(Intent::Help) if self.modals.help.is_none() => {
@@ -341,7 +350,7 @@ impl Ui {
             return effects;
         }
         let answering = self.modals.answers.key(intent, key, snapshot);
-        answering.unwrap_or_else(|| self.pane_key(intent, key, snapshot))
+        answering.unwrap_or_else(|| self.pane_key(intent, key, (moment.at, snapshot)))
     }
 
     fn connect_key(&mut self, intent: Option<Intent>) -> Vec<Effect> {
@@ -379,7 +388,7 @@ impl Ui {
             Ok(Asked::Nothing) => {}
             Ok(Asked::View(view)) => self.panes.show(view),
             Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context(), &COMMANDS)),
-            Ok(Asked::Quit) => return quit(snapshot),
+            Ok(Asked::Quit) => return self.quit(snapshot),
             Ok(Asked::Connect(seat)) => {
                 let seat = seat.unwrap_or_else(|| first_seat(snapshot));
                 match Connect::of(snapshot, &self.program, &seat) {
@@ -392,11 +401,17 @@ impl Ui {
         Vec::new()
     }
 
-    fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
-        let typing = self.panes.typing();
+    fn pane_key(&mut self, intent: Option<Intent>, key: KeyEvent, (at, snapshot): (Instant, &Snapshot)) -> Vec<Effect> {
+        if intent.is_some_and(|intent| self.meant_another(intent, at)) {
+            return vec![Effect::Say("another row has just come under the keys: look, and press again".into())];
+        }
         match intent {
-            None if typing => self.panes.text(key, snapshot),
-            None => Vec::new(),
+            None => {
+                if let Some(field) = self.panes.field() {
+                    field.key(key);
+                }
+                Vec::new()
+            }
             Some(Intent::View(number)) => {
                 if let Some(view) = View::numbered(number) {
                     self.panes.show(view);
@@ -428,8 +443,8 @@ impl Ui {
     fn paste(&mut self, pasted: &str) -> Vec<Effect> {
         if !self.modals.is_empty() {
             self.modals.paste(pasted);
-        } else if self.panes.typing() {
-            self.panes.paste(pasted);
+        } else if let Some(field) = self.panes.field() {
+            field.paste(pasted);
         }
         Vec::new()
     }

@@ -279,7 +279,7 @@ fn the_selection_stays_on_the_same_server_when_rows_move() {
 #[test]
 fn a_busy_engine_is_shown_until_a_key() {
     let mut screen = Screen::new(SIZE, sample::calm());
-    screen.send(Msg::NotSent(SendError::Busy));
+    screen.send(Msg::NotSent(None, SendError::Busy));
     screen.wait(60_000);
     screen.send(Msg::Wake);
     assert_eq!(foot(&screen), "✕ the engine is busy; nothing was done");

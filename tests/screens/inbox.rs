@@ -124,6 +124,28 @@ fn somebody_who_answers_first_is_said_and_nothing_is_sent() {
 }
 
 #[test]
+fn what_cannot_be_sent_any_more_is_not_said_to_be_kept() {
+    let mut screen = Screen::new(SIZE, asked());
+    screen.press(&["0", "enter"]);
+    screen.type_text("x");
+    screen.send(Msg::Paste("\u{200b}".to_owned()));
+    screen.publish(|snapshot| settle(snapshot, 0, "ops"));
+    let text = screen.text();
+    assert!(text.contains("ops has answered meanwhile") && !text.contains("keeping it"), "{text}");
+    screen.press(&["esc"]);
+    assert_eq!(foot(&screen), "ops has answered meanwhile: what you wrote was not sent");
+}
+
+#[test]
+fn answers_that_are_kept_keep_the_program_from_leaving() {
+    let mut screen = Screen::new(SIZE, asked());
+    screen.press(&["0", "enter"]);
+    screen.type_text("x");
+    screen.press(&["esc", "q"]);
+    assert!(screen.text().contains("1 text of yours is not sent"), "{}", screen.text());
+}
+
+#[test]
 fn nothing_is_sent_empty_or_under_read_only_and_nothing_hidden_is_written() {
     let mut screen = Screen::new(SIZE, asked());
     screen.press(&["0", "enter", " "]);

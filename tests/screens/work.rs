@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewlet_tui::engine::command::Command;
+use crewlet_tui::engine::handle::SendError;
 use crewlet_tui::engine::snapshot::{CallPhase, CallView, Caller, ResultView};
 use crewlet_tui::ids::CallId;
 use crewlet_tui::rows::{Ask, pages, work};
@@ -87,6 +88,7 @@ fn what_was_written_comes_back_when_it_was_not_done() {
     screen.press(&["esc"]);
     let picture = screen.text();
     assert!(picture.contains("A long thought") && picture.contains("the store is full"), "{picture}");
+    screen.wait(500);
     let (_, _, again) = sent(&screen.press(&["ctrl-s"]));
     assert_eq!(again["body"], "A long thought");
 }
@@ -314,8 +316,9 @@ fn the_connectors_audit_follows_and_can_be_searched() {
 
 #[test]
 fn an_engine_that_is_busy_did_nothing_and_later_calls_are_not_mixed_up() {
-    let mut screen = screen(&["8", "x"]);
-    screen.send(Msg::NotSent(crewlet_tui::engine::handle::SendError::Busy));
+    let mut screen = screen(&["8"]);
+    let (first, ..) = sent(&screen.press(&["x"]));
+    screen.send(Msg::NotSent(Some(first), SendError::Busy));
     assert!(screen.text().contains("nothing was done"), "{}", screen.text());
     let (call, ..) = sent(&screen.press(&["x"]));
     let done = over(call, CallPhase::Done { is_error: false }, r#"{"removed":"WEB-12","outcome":"removed"}"#);

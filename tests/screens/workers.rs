@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crewlet_tui::engine::command::{Command, WorkerOrder};
-use crewlet_tui::engine::snapshot::{Snapshot, StoppedSeat, WorkerView};
+use crewlet_tui::engine::snapshot::{LogLevel, Notice, Snapshot, StoppedSeat, WorkerView};
 use crewlet_tui::ids::WorkerId;
 use crewlet_tui::secret::Secret;
 use crewlet_tui::tool::worker::Barred;
@@ -65,6 +65,25 @@ fn made(size: (u16, u16), given: &WorkerView) -> (Screen, WorkerId) {
     (screen, order.worker)
 }
 
+#[test]
+fn what_was_chosen_is_not_dropped_unasked_and_a_refusal_is_said_in_the_sheet() {
+    let mut screen = at((120, 40), sample::calm(), &["m", "space", "esc"]);
+    assert!(screen.text().contains("close without making it"), "{}", screen.text());
+    screen.press(&["n"]);
+    assert!(screen.text().contains("1 chosen"), "{}", screen.text());
+    order(&screen.press(&["ctrl-s"]));
+    let text: std::sync::Arc<str> = "nothing was done: release is stopped; release it first".into();
+    let notice = Notice { sequence: 900, at: sample::NOW, level: LogLevel::Warn, text };
+    screen.publish(|snapshot| snapshot.notices.push(notice));
+    let text = screen.text();
+    assert!(!text.contains("waiting for it"), "{text}");
+    assert!(text.matches("release is stopped").count() >= 1, "{text}");
+    order(&screen.press(&["ctrl-s"]));
+    screen.press(&["esc", "y"]);
+    assert!(!screen.text().contains("Ctrl-S"), "{}", screen.text());
+    assert!(!at((120, 40), sample::calm(), &["m", "esc"]).text().contains("Ctrl-S"), "nothing to lose");
+}
+
 fn check(name: &str, size: (u16, u16), screen: &Screen, id: Option<&WorkerId>) {
     let (width, height) = size;
     let plain = text(&screen.draw(&Theme::plain()));
@@ -119,6 +138,8 @@ fn only_what_a_worker_may_hold_is_chosen_and_only_its_own_key_makes_it() {
     let [tool] = &order.tools[..] else { panic!("{order:?}") };
     assert!(tool.contains('/') && !tool.contains("delete"), "{tool}");
     assert!(screen.text().contains("waiting for it"), "nothing is claimed before the engine says so");
+    assert_eq!(screen.press(&["ctrl-s", "ctrl-s"]), [], "one worker, however often the key is pressed");
+    assert!(screen.text().contains("waiting for it"), "{}", screen.text());
 }
 
 #[test]

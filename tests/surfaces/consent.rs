@@ -7,7 +7,7 @@ use std::time::Duration;
 use crewlet_tui::engine::audit::{Decision, Kind};
 use crewlet_tui::engine::command::{Command, Verdict};
 use crewlet_tui::engine::snapshot::ApprovalView;
-use reqwest::StatusCode;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -127,6 +127,42 @@ async fn over_mcp_the_answers_are_the_same_in_both_eras() {
             assert_eq!(agent.call(name, r#"{"title":"x"}"#).await.message()["error"]["code"], json!(-32602), "{name}");
         }
     }
+    end(bench).await;
+}
+
+#[tokio::test]
+async fn over_mcp_a_call_that_is_cancelled_or_whose_session_ends_is_withdrawn() {
+    let bench = asking("").await;
+    for ends_session in [false, true] {
+        let bridge = bench.operator("bridge", "/connector/mcp", true).await;
+        let call = bridge.start_call("create_issue", r#"{"title":"one"}"#);
+        bench.question().await;
+        let busy = bridge.call_as(json!(7), "create_issue", r#"{"title":"two"}"#).await.message();
+        assert_eq!(busy["error"]["code"], json!(-32600), "one call of an id at a time: {busy}");
+        if ends_session {
+            let session = bridge.session.clone().unwrap();
+            assert_eq!(bridge.with(Method::DELETE, &[("mcp-session-id", &session)]).await.status, StatusCode::OK);
+        } else {
+            bridge.notify("notifications/cancelled", json!({"requestId": 7})).await;
+        }
+        assert_eq!(call.await.unwrap().status, StatusCode::ACCEPTED, "its client wants no answer any more");
+        bench.until(|snapshot| snapshot.approvals.is_empty()).await;
+    }
+    assert_eq!(bench.plain(&operator_token("bridge"), "list_issues", "{}").await.1["result"]["issues"], json!([]));
+    end(bench).await;
+}
+
+#[tokio::test]
+async fn a_secret_in_the_place_of_a_tools_name_is_not_recorded() {
+    let bench = asking("").await;
+    let secret = operator_token("bridge");
+    assert_eq!(bench.plain(&secret, &secret, "{}").await.0, StatusCode::NOT_FOUND);
+    let bridge = bench.operator("bridge", "/connector/mcp", false).await;
+    let answer = bridge.call("sk-proj-abcdefghijklmnopqrstuvwxyz012345", "{}").await;
+    assert_eq!(answer.message()["error"]["code"], json!(-32602));
+    let lines = lines(&bench);
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.ends_with("denied unknown_tool")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains(&secret) && !line.contains("abcdefgh")), "{lines:?}");
     end(bench).await;
 }
 

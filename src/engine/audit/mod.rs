@@ -15,6 +15,7 @@
 mod chain;
 mod file;
 pub mod line;
+mod queue;
 pub mod read;
 pub mod record;
 mod repair;
@@ -34,7 +35,8 @@ use tokio::sync::watch;
 use super::snapshot::AuditHealth;
 use super::state_dir::StateDir;
 use crate::ids::CallId;
-use writer::{Sender, Shared, Writer};
+use queue::{Sender, Shared};
+use writer::Writer;
 
 /// A file of the trail that has this many bytes is set aside and a new one begun.
 const ROLL_AT: u64 = 64 << 20;
@@ -115,7 +117,7 @@ fn open_with(dir: &StateDir, instance: &str, roll_at: u64) -> Result<(Audit, Ope
     let writer = shared.clone();
     std::thread::Builder::new()
         .name("audit".to_owned())
-        .spawn(move || runtime.block_on(writer::run(&writer)))
+        .spawn(move || runtime.block_on(queue::run(&writer)))
         .map_err(no_thread)?;
     Ok((Audit { sink: Sink::File { writer: shared, _sender: Arc::new(sender) }, health: health_now }, opened))
 }

@@ -1,20 +1,19 @@
-//! The writer of the trail and its thread, which takes what has gathered in the queue as one batch. A batch that
-//! finds the writer free is written by whoever brings it, together with what others bring meanwhile: no thread has to
-//! wake for a write into the page cache.
+//! The writer of the trail: what is written as one batch, and what happens when it cannot be.
 //!
-//! Started by [`super::open`]. While the trail cannot be written it refuses every batch, tries again each second,
-//! and says in the trail afterwards how much was refused.
+//! [`super::queue`] says who writes when. While the trail cannot be written the writer refuses every batch, is told to
+//! try again each second, and says in the trail afterwards how much was refused.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 use super::file::Trail;
+use super::queue::Request;
 use super::record::{Decision, Kind, Outcome, Record};
 use super::repair::{self, Alive};
 use super::{AuditError, Durability, Opened};
@@ -22,27 +21,10 @@ use crate::clock::Timestamp;
 use crate::engine::snapshot::AuditHealth;
 use crate::ids::CallId;
 
-/// Requests that are taken as one batch at most.
-const GROUP: usize = 256;
 /// How long a record that nobody waits for may be kept back for the next batch, and the head file may lag.
 pub(super) const LATER: Duration = Duration::from_millis(20);
-/// Batches of others that are written after one's own at most; the thread does the rest.
-const HELPED: usize = 4;
-/// How often a broken trail is tried again while nobody asks.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// What the thread is asked for.
-#[derive(Debug)]
-pub(super) enum Request {
-    Append { records: Vec<Record>, durability: Durability, reply: oneshot::Sender<Result<(), AuditError>> },
-    Close { reply: Option<oneshot::Sender<()>> },
-}
-
-impl Request {
-    const fn is_for_thread(&self) -> bool {
-        !matches!(self, Self::Append { durability: Durability::Written, .. })
-    }
-}
+/// Records that are kept back at most.
+const KEPT: usize = 256;
 
 /// The writer's state.
 #[derive(Debug)]
@@ -62,215 +44,11 @@ pub(super) struct Writer {
     ended: bool,
 }
 
-/// What waits for the writer.
-#[derive(Debug, Default)]
-struct Queue {
-    requests: VecDeque<Request>,
-    /// Something in it is the thread's alone: it syncs, or it closes.
-    for_thread: bool,
-    /// Nobody takes anything out any more.
-    ended: bool,
-}
-
-/// The writer as its thread and those who append share it.
-#[derive(Debug)]
-pub(super) struct Shared {
-    writer: Mutex<Writer>,
-    queue: Mutex<Queue>,
-    /// Told when the queue needs the thread.
-    waits: Notify,
-    /// Told when there is something to write later.
-    due: Notify,
-}
-
-/// Ends the writer's thread when the last of those who append is gone.
-#[derive(Debug)]
-pub(super) struct Sender(Arc<Shared>);
-
-impl Drop for Sender {
-    fn drop(&mut self) {
-        self.0.put(None);
-    }
-}
-
 #[derive(Clone, Debug)]
 struct Broken {
     since: Timestamp,
     refused: u64,
     error: AuditError,
-}
-
-/// Runs the writer until everybody who could append has gone, or [`Request::Close`].
-pub(super) async fn run(shared: &Shared) {
-    let closer = loop {
-        if !shared.wait().await {
-            continue;
-        }
-        let group = shared.take(true);
-        if let ControlFlow::Break(closer) = shared.free().serve(group) {
-            break closer;
-        }
-        shared.help();
-    };
-    // Whoever comes too late is told so, by its reply being dropped.
-    let late = {
-        let mut queue = shared.queue();
-        queue.ended = true;
-        std::mem::take(&mut queue.requests)
-    };
-    drop(late);
-    shared.free().finish();
-    if let Some(closer) = closer {
-        let _ = closer.send(());
-    }
-}
-
-impl Shared {
-    pub(super) fn new(writer: Writer) -> (Arc<Self>, Sender) {
-        let (queue, waits, due) = (Mutex::default(), Notify::new(), Notify::new());
-        let shared = Arc::new(Self { writer: Mutex::new(writer), queue, waits, due });
-        (shared.clone(), Sender(shared))
-    }
-
-    /// True when the queue needs the thread; false when nobody asked for a while, and what was left for later was
-    /// written or a broken trail tried again.
-    async fn wait(&self) -> bool {
-        if !self.queue().requests.is_empty() {
-            return true;
-        }
-        let is_broken = self.free().is_broken();
-        self.help();
-        let pause = if is_broken {
-            RETRY
-        } else {
-            tokio::select! {
-                biased;
-                () = self.waits.notified() => return true,
-                () = self.due.notified() => LATER,
-            }
-        };
-        let asked = tokio::time::timeout(pause, self.waits.notified()).await.is_ok();
-        if !asked {
-            self.free().flush();
-            self.help();
-        }
-        asked
-    }
-
-    /// Appends a batch and waits for it.
-    pub(super) async fn append(&self, records: Vec<Record>, durability: Durability) -> Result<(), AuditError> {
-        let at_once = durability == Durability::Written;
-        if at_once && self.at_once(&records) {
-            return Ok(());
-        }
-        let (reply, written) = oneshot::channel();
-        self.put(Some(Request::Append { records, durability, reply }));
-        if at_once {
-            self.help();
-        }
-        written.await.map_err(|_| AuditError { reason: "its writer has ended".into() })?
-    }
-
-    /// Ends the writer after what was brought before.
-    pub(super) async fn close(&self) {
-        let (reply, closed) = oneshot::channel();
-        self.put(Some(Request::Close { reply: Some(reply) }));
-        let _ = closed.await;
-    }
-
-    /// Writes a batch here and now, unless somebody would have to be waited for, or something is wrong, which is the
-    /// thread's to find out and to try again.
-    fn at_once(&self, records: &[Record]) -> bool {
-        let Ok(mut writer) = self.writer.try_lock() else { return false };
-        let written = writer.at_once(&[records]);
-        self.let_go(writer);
-        self.help();
-        written
-    }
-
-    /// The thread comes back for what is kept for later.
-    fn let_go(&self, writer: MutexGuard<'_, Writer>) {
-        let comes_back = writer.trail.head_lags();
-        drop(writer);
-        if comes_back {
-            self.due.notify_one();
-        }
-    }
-
-    /// Leaves a request for whoever has the writer next; nothing: nobody will ask any more.
-    fn put(&self, request: Option<Request>) {
-        let request = request.unwrap_or(Request::Close { reply: None });
-        let mut queue = self.queue();
-        if queue.ended {
-            return;
-        }
-        let for_thread = request.is_for_thread();
-        queue.for_thread |= for_thread;
-        queue.requests.push_back(request);
-        drop(queue);
-        if for_thread {
-            self.waits.notify_one();
-        }
-    }
-
-    /// What waits, at most one group; nothing when only the thread may have it.
-    fn take(&self, is_thread: bool) -> Vec<Request> {
-        let mut queue = self.queue();
-        if queue.for_thread && !is_thread {
-            return Vec::new();
-        }
-        let most = queue.requests.len().min(GROUP);
-        let group = queue.requests.drain(..most).collect();
-        queue.for_thread = queue.requests.iter().any(Request::is_for_thread);
-        group
-    }
-
-    /// Writes what others left while the writer was busy. Whoever lets go of the writer looks once more, so nothing
-    /// stays behind: who left something before it did is seen, and who comes after finds the writer free.
-    fn help(&self) {
-        for _ in 0..HELPED {
-            if self.queue().requests.is_empty() {
-                return;
-            }
-            let Ok(mut writer) = self.writer.try_lock() else { return };
-            let group = self.take(false);
-            if group.is_empty() {
-                break;
-            }
-            let left = writer.serve_at_once(group);
-            self.let_go(writer);
-            if !left.is_empty() {
-                let mut queue = self.queue();
-                for request in left.into_iter().rev() {
-                    queue.requests.push_front(request);
-                }
-                break;
-            }
-        }
-        self.waits.notify_one();
-    }
-
-    /// Keeps records for the next batch; gives them back when they have to go the usual way.
-    pub(super) fn later(&self, records: Vec<Record>) -> Option<Vec<Record>> {
-        let Ok(mut writer) = self.writer.try_lock() else { return Some(records) };
-        if writer.ended || writer.is_broken() || writer.later.len() >= GROUP {
-            return Some(records);
-        }
-        writer.later.extend(records);
-        drop(writer);
-        self.due.notify_one();
-        self.help();
-        None
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn free(&self) -> MutexGuard<'_, Writer> {
-        // What a panic left half done is mended by the next look at the files.
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Writer {
@@ -298,13 +76,27 @@ impl Writer {
         std::mem::take(&mut self.opened)
     }
 
-    const fn is_broken(&self) -> bool {
+    pub(super) const fn is_broken(&self) -> bool {
         self.broken.is_some()
+    }
+
+    /// Whether the head file is behind, and somebody has to come back for it.
+    pub(super) const fn head_lags(&self) -> bool {
+        self.trail.head_lags()
+    }
+
+    /// Keeps records for the next batch; gives them back when they have to go the usual way.
+    pub(super) fn keep(&mut self, records: Vec<Record>) -> Option<Vec<Record>> {
+        if self.ended || self.is_broken() || self.later.len() >= KEPT {
+            return Some(records);
+        }
+        self.later.extend(records);
+        None
     }
 
     /// Writes what is kept for later, and these records, without waiting for anything; false when all of it is still to
     /// be written.
-    fn at_once(&mut self, records: &[&[Record]]) -> bool {
+    pub(super) fn at_once(&mut self, records: &[&[Record]]) -> bool {
         if self.ended || self.is_broken() || self.alive.is_none() {
             return false;
         }
@@ -322,7 +114,7 @@ impl Writer {
     }
 
     /// The same for what others wait for; gives back what is still to be written.
-    fn serve_at_once(&mut self, group: Vec<Request>) -> Vec<Request> {
+    pub(super) fn serve_at_once(&mut self, group: Vec<Request>) -> Vec<Request> {
         let records = group.iter().filter_map(|request| match request {
             Request::Append { records, .. } => Some(records.as_slice()),
             Request::Close { .. } => None,
@@ -340,7 +132,7 @@ impl Writer {
     }
 
     /// One batch; breaks off when the end was asked for, with whom to tell.
-    fn serve(&mut self, group: Vec<Request>) -> ControlFlow<Option<oneshot::Sender<()>>> {
+    pub(super) fn serve(&mut self, group: Vec<Request>) -> ControlFlow<Option<oneshot::Sender<()>>> {
         let (mut all, mut replies, mut closer) =
             (std::mem::take(&mut self.later), Vec::new(), ControlFlow::Continue(()));
         let mut group_durability = Durability::Written;
@@ -367,7 +159,7 @@ impl Writer {
     }
 
     /// Writes what was left for later, and finds out whether a broken trail can be written again.
-    fn flush(&mut self) {
+    pub(super) fn flush(&mut self) {
         let later = std::mem::take(&mut self.later);
         // What comes of it shows in the health.
         let _ = self.commit(&later, Durability::Written);
@@ -441,8 +233,14 @@ impl Writer {
         }
     }
 
+    /// The thread ended by a fault of ours: nothing is taken any more, and everybody sees why.
+    pub(super) fn lost(&mut self) {
+        self.ended = true;
+        self.health.send_replace(AuditHealth::Broken { reason: "a fault of this program ended its writer".into() });
+    }
+
     /// An end in order. With calls still open the mark stays, so that the next start closes them.
-    fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         if !self.later.is_empty() {
             self.flush();
         }

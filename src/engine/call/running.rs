@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::{CallEvent, Pipeline};
+use crate::clock::Timestamp;
+use crate::engine::audit::{Durability, Kind, Outcome, Record};
 use crate::engine::handle::{CallReport, Submitted};
 use crate::ids::CallId;
 
@@ -80,6 +82,8 @@ impl Running {
             };
             let report = AssertUnwindSafe(ran).catch_unwind().await.ok();
             if report.is_none() {
+                // Nobody waits for it, and a failure to write shows in the writer's health.
+                let _ = running.pipeline.audit.append(vec![lost(call.clone())], Durability::Written).await;
                 // The log has what it was, by the hook for panics. When the core is gone, nobody is there to tell.
                 let _ = running.pipeline.core.send(CallEvent::Lost(call.clone())).await;
             }
@@ -171,6 +175,16 @@ impl std::fmt::Debug for Waited {
             At::Apart(_) => "Waited(apart)",
             At::Over => "Waited(over)",
         })
+    }
+}
+
+/// The end of a call that a fault of ours ended.
+fn lost(call: CallId) -> Record {
+    Record {
+        call: Some(call),
+        outcome: Some(Outcome::Unknown),
+        reason: Some("a fault of this program ended the call; the log says where".into()),
+        ..Record::new(Timestamp::now(), Kind::Finished)
     }
 }
 

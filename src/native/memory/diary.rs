@@ -141,11 +141,21 @@ pub(super) fn line(entry: &DiaryEntry) -> String {
     let day = entry.at.rfc3339_seconds();
     let day = day.split('T').next().unwrap_or_default();
     let until = entry.kind.until().map(|until| format!(", until {}", until.rfc3339_seconds())).unwrap_or_default();
-    let text = entry.content.trim_end().replace('\n', "\n  ");
     let note = serde_json::from_str::<Value>(&entry.metadata)
         .ok()
-        .and_then(|metadata| Some(format!(" (note: {})", metadata.get("note")?.as_str()?)));
-    format!("- [{day}{until}] {text}{}", note.unwrap_or_default())
+        .and_then(|metadata| Some(format!(" (note: {})", metadata.get("note")?.as_str()?.trim_end())));
+    let whole = format!("{}{}", entry.content.trim_end(), note.unwrap_or_default());
+    format!("- [{day}{until}] {}", indented(&whole))
+}
+
+/// A text with everything but its first line moved in, whatever it ends its lines with: none of them can pass for a
+/// line of ours.
+fn indented(text: &str) -> String {
+    text.replace("\r\n", "\n").split(is_line_end).collect::<Vec<_>>().join("\n  ")
+}
+
+const fn is_line_end(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::desk::{Closed, DEEPEST};
-use super::{OPEN, fresh_channel, people, views};
+use super::{OF_ONE, OPEN, fresh_channel, people, views};
 use crate::clock::Timestamp;
 use crate::native::request::{Class, Refusal, Request};
 use crate::native::tool::{Ask, Running};
@@ -111,6 +111,15 @@ async fn keep(ask: &Ask, question: &Question) -> Result<i64, Refusal> {
     ask.native
         .store()
         .write(move |store| {
+            let (there, everywhere) = store.count_open_questions_of(&question.asker, &question.target)?;
+            if there >= OF_ONE.0 || everywhere >= OF_ONE.1 {
+                let message = format!(
+                    "{there} questions of yours to {} have no answer yet, and {everywhere} to all together; you can have {} \
+                     and {}. a2a_inbox lists what you asked; wait for answers, or go on without",
+                    question.target, OF_ONE.0, OF_ONE.1
+                );
+                return Err(Refusal { class: Class::InboxFull, message });
+            }
             let (own, all) = store.count_open_questions(&question.target)?;
             if own >= OPEN.0 {
                 let message = format!("{} has {own} questions to answer first; ask later", question.target);

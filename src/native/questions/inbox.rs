@@ -17,7 +17,7 @@ const LATE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub fn read(store: &ReadStore<'_>, request: &Request) -> Outcome {
     // Operators and the person at the screen see every seat's.
     let seat = if request.actor.is_operator { None } else { request.actor.seat.as_deref() };
-    if let Some(channel) = request.text("channel") {
+    if let Some(channel) = request.text("channel").map(str::trim) {
         return one(store, request, (channel, seat));
     }
     let limit = request.number("limit").unwrap_or(SOME);

@@ -34,6 +34,8 @@ use crate::tool::annotations::Hint::{No, Unknown, Yes};
 const BRIEF: usize = 20_000;
 /// Open questions of one seat's inbox, and of all together.
 const OPEN: (i64, i64) = (32, 256);
+/// Open questions of one asker: to the same colleague, and to all together. What one asks leaves room for others.
+const OF_ONE: (i64, i64) = (8, 32);
 /// Open prompts of one seat's inbox, and of all together.
 const PROMPTS: (i64, i64) = (64, 256);
 

@@ -23,6 +23,8 @@ roles:
   - { name: Operations, handle: ops }
   - { name: Builder, handle: builder-one }
   - { name: Builder, handle: builder-two }
+  - { name: Third, handle: third }
+  - { name: Fourth, handle: fourth }
   - { name: Ada, kind: human, availability: weekdays 9 to 17 }
 mcp_servers: []
 engine: { autopilots: [ { id: nightly, seat: ops, prompt: 'look at the alerts' } ] }
@@ -276,18 +278,23 @@ async fn a_restart_keeps_what_is_open() {
 #[tokio::test(start_paused = true)]
 async fn an_inbox_that_is_full_takes_no_more() {
     let bench = bench();
-    for _ in 0..super::OPEN.0 {
-        bench.ask("release", "ops", "PT1S").0.await.unwrap().unwrap();
+    let one_asks = super::OF_ONE.0;
+    for asker in ["release", "builder-one", "builder-two", "third"] {
+        for _ in 0..one_asks {
+            bench.ask(asker, "ops", "PT1S").0.await.unwrap().unwrap();
+        }
+        let full = bench.ask(asker, "ops", "PT1S").0.await.unwrap().expect_err("one asker leaves room for others");
+        assert!(full.message.starts_with("8 questions of yours to ops have no answer yet, and 8"), "{full:?}");
     }
-    let full = bench.ask("builder-one", "ops", "PT1S").0.await.unwrap().expect_err("no room");
-    assert_eq!(full.class, Class::InboxFull);
+    let full = bench.ask("fourth", "ops", "PT1S").0.await.unwrap().expect_err("no room");
+    assert_eq!((full.class, full.message.contains("ops has 32 questions")), (Class::InboxFull, true), "{full:?}");
     bench.ask("release", "builder-one", "PT1S").0.await.unwrap().unwrap();
     let listed = bench.call(&seat("ops"), "a2a_inbox", json!({"limit": 256})).await.unwrap();
     assert_eq!((listed["questions"].as_array().unwrap().len(), &listed["open"]), (32, &json!(32)));
     assert_eq!(bench.inbox(&operator("founder")).await["open"], json!(33), "of all seats");
     let newest = listed["questions"][0]["channel"].clone();
     bench.call(&seat("ops"), "a2a_reply", json!({"channel": newest, "body": "x"})).await.unwrap();
-    bench.ask("builder-one", "ops", "PT1S").0.await.unwrap().expect("room again");
+    bench.ask("fourth", "ops", "PT1S").0.await.unwrap().expect("room again");
 }
 
 #[tokio::test]

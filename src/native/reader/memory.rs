@@ -18,7 +18,7 @@ use crate::store::memory::{DiaryEntry, Episode, Skill};
 /// Notes of one answer.
 const NOTES: i64 = 500;
 /// Bytes of texts of one answer, unless the first one is longer.
-const BYTES: usize = 1 << 20;
+const BYTES: i64 = 1 << 20;
 
 impl Say {
     pub(super) fn memory(
@@ -31,7 +31,7 @@ impl Say {
         let handle = wanted.seat.as_str();
         let (notes, all): (Vec<Note>, i64) = match wanted.kept {
             Kept::Diary => {
-                let entries = store.diary(&id, now, NOTES)?;
+                let entries = store.newest_diary(&id, now, (NOTES, BYTES))?;
                 (entries.iter().map(|entry| self.entry(entry)).collect(), store.diary_length(&id, now)?)
             }
             Kept::Skills => {
@@ -95,7 +95,7 @@ fn within(notes: Vec<Note>) -> Vec<Note> {
     };
     let fits = |(at, note): &(usize, Note)| {
         bytes += size(note);
-        *at == 0 || bytes <= BYTES
+        *at == 0 || i64::try_from(bytes).is_ok_and(|bytes| bytes <= BYTES)
     };
     notes.into_iter().enumerate().take_while(fits).map(|(_, note)| note).collect()
 }

@@ -33,7 +33,7 @@ pub fn get(store: &ReadStore<'_>, request: &Request) -> Outcome {
                 let mut changes = store.history(item.id, PAGE + 1)?;
                 let last = cut(&mut changes, PAGE).map(|change| change.position);
                 shown.insert("next_history_cursor".to_owned(), json!(last));
-                shown.insert(part, changes.iter().map(show::change).collect());
+                shown.insert(part, changes.iter().map(|change| show::change(&request.actor, change)).collect());
             }
             "links" => {
                 shown.insert(part, links(store, request, &item)?.into());
@@ -74,7 +74,7 @@ pub fn activity(store: &ReadStore<'_>, request: &Request) -> Outcome {
     let cursor = cut(&mut changes, limit).map(|change| change.position);
     let mut shown = Vec::new();
     for change in &changes {
-        let mut row = show::change(change);
+        let mut row = show::change(&request.actor, change);
         // What was said stands with it, unless it was taken back.
         if change.what == "commented"
             && let Some(comment) = store.comment(&change.detail)?.filter(|comment| comment.removed.is_none())

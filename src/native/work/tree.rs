@@ -47,8 +47,9 @@ pub fn restore(store: &WriteStore<'_>, request: &Request) -> Outcome {
     let item = find(store, request, "item")?;
     request.actor.may_delete(&item.reporter)?;
     let together = store.removed_with(item.id)?;
-    for item in &together {
-        below_is_seen(request, &item.project)?;
+    for below in together.iter().filter(|_| item.removed.is_some()) {
+        below_is_seen(request, &below.project)?;
+        request.actor.may_delete(&below.reporter)?;
     }
     let now = store.restore_tree(&item, &request.signed())?;
     let outcome = if now.position.is_some() { "restored" } else { "not_in_the_trash" };

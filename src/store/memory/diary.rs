@@ -86,6 +86,24 @@ impl ReadStore<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
+    /// The same, with not more than so many bytes of texts, the first one in any case: what nobody has room for is not
+    /// read.
+    pub fn newest_diary(
+        &self,
+        agent_id: &str,
+        now: Timestamp,
+        (limit, bytes): (i64, i64),
+    ) -> Result<Vec<DiaryEntry>, StoreError> {
+        let query = format!(
+            "{ENTRY} WHERE d.id IN (SELECT id FROM (SELECT id, own, sum(own) OVER (ORDER BY id DESC) AS bytes FROM \
+             (SELECT d.id AS id, octet_length(d.content) AS own FROM agent_diary d WHERE {LIVE} ORDER BY d.id DESC \
+             LIMIT ?3)) WHERE bytes <= ?4 OR bytes = own) ORDER BY d.id DESC"
+        );
+        let mut query = self.connection.prepare_cached(&query)?;
+        let rows = query.query_map(params![agent_id, now.millis(), limit, bytes], entry)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
     /// How many entries of a seat are not over.
     pub fn diary_length(&self, agent_id: &str, now: Timestamp) -> Result<i64, StoreError> {
         let mut query = self.connection.prepare_cached(&format!("SELECT count(*) FROM agent_diary d WHERE {LIVE}"))?;

@@ -87,6 +87,26 @@ async fn a_diary_is_its_seats_alone_and_what_is_over_is_not_found() {
     assert_eq!(like(&store, "a", text(), NOON).await, ["Deployments run on Tuesdays"]);
 }
 
+#[tokio::test]
+async fn the_newest_entries_are_read_as_far_as_there_is_room_for_them() {
+    let (store, _folder) = store();
+    write(&store, |store| {
+        for content in ["x".repeat(100), "22".to_owned(), "é".to_owned(), "y".repeat(1000)] {
+            store.write_diary(&entry("a", &content, DiaryKind::Long))?;
+        }
+        store.write_diary(&entry("b", "another's", DiaryKind::Long)).map(|_| ())
+    })
+    .await;
+    let lengths = async |limit: i64, bytes: i64| -> Vec<usize> {
+        let newest = read(&store, move |store| store.newest_diary("a", NOON, (limit, bytes))).await;
+        newest.iter().map(|entry| entry.content.len()).collect()
+    };
+    assert_eq!(lengths(50, 10_000).await, [1000, 2, 2, 100]);
+    assert_eq!(lengths(50, 1003).await, [1000, 2]);
+    assert_eq!(lengths(50, 10).await, [1000], "the newest one in any case");
+    assert_eq!(lengths(3, 10_000).await, [1000, 2, 2]);
+}
+
 fn vector(model: &str, numbers: &[f32]) -> Vector {
     Vector { model: model.to_owned(), numbers: numbers.to_vec() }
 }

@@ -2,17 +2,15 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
 
 use super::Sheet;
 use crate::tui::Draw;
-use crate::tui::editor::escape;
 use crate::tui::format::plural;
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::cells::{clear, to_cells};
-use crate::tui::widgets::paint::{Row, Span, clock, flow, put_rows, wrap_capped};
+use crate::tui::widgets::cells::to_cells;
+use crate::tui::widgets::paint::{Row, Span, clock, put_rows, wrap_capped};
 use crate::tui::widgets::text_rows::TextRows;
+use crate::tui::writing;
 
 /// The widest sheet.
 const MAX_WIDTH: u16 = 100;
@@ -26,16 +24,12 @@ impl Sheet {
         if area.width < 8 || area.height < 6 {
             return;
         }
-        clear(buf, area);
-        let title = [Span::new(Role::Title, &format!("Answer {}", self.question.from))];
         let left = self.question.waits_until.filter(|until| self.question.is_open() && *until > draw.now);
         let right = match left {
             Some(until) => vec![Span::new(Role::Dim, &format!("waits {}", clock(until.since(draw.now))))],
             None => Row::new(),
         };
-        let frame = Frame { title: &title, right: &right, role: Role::BorderFocused, weight: Weight::Thin };
-        let inside = frame.draw(buf, area, draw.theme);
-        let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+        let inside = writing::sheet(buf, area, (&format!("Answer {}", self.question.from), &right), draw);
         let foot = self.foot(usize::from(inside.width));
         let below = to_cells(foot.len()).min(inside.height / 2);
         // The answer has half of what the foot leaves.
@@ -44,8 +38,7 @@ impl Sheet {
         let above = to_cells(head.len());
         put_rows(buf, Rect { height: above, ..inside }, &head, draw.theme);
         let body = Rect { y: inside.y + above, height: inside.height.saturating_sub(above + below), ..inside };
-        (&self.area).render(body, buf);
-        escape(buf, body, draw);
+        self.body.render(body, buf, draw);
         put_rows(buf, Rect { y: body.bottom(), height: below, ..inside }, &foot, draw.theme);
     }
 
@@ -66,15 +59,18 @@ impl Sheet {
 
     fn foot(&self, width: usize) -> Vec<Row> {
         let mut rows = Vec::new();
-        if let Some(message) = &self.message {
+        let over = self.over();
+        if let Some(over) = &over {
+            rows.extend(wrap_capped(&[Span::new(Role::Warning, over)], width, 2));
+        } else if let Some(message) = &self.message {
             rows.extend(wrap_capped(&[Span::new(Role::Failed, message)], width, 2));
-        } else if let Some(answer) = &self.question.answer {
-            let words = format!("{} has answered meanwhile", answer.by);
-            rows.extend(wrap_capped(&[Span::new(Role::Warning, &words)], width, 2));
         }
-        let keys = [("Ctrl-S", "send…"), ("Ctrl-U", "undo"), ("Esc", "leave, keeping it")]
-            .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
-        rows.extend(flow(&keys, &Span::gap(2), (0, width)));
+        let keys: &[(&str, &str)] = if over.is_some() {
+            &[("Esc", "close: it cannot be sent any more")]
+        } else {
+            &[("Ctrl-S", "send…"), ("Ctrl-U", "undo"), ("Esc", "leave, keeping it")]
+        };
+        rows.extend(writing::keys(keys, 2, width));
         rows
     }
 }

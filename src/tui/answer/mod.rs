@@ -11,15 +11,15 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use ratatui::layout::Rect;
 use serde_json::json;
-use tui_textarea::TextArea;
 
 use crate::engine::command::Command;
 use crate::engine::snapshot::{CallPhase, MOST_ANSWER, QuestionView, Snapshot};
 use crate::ids::{CallId, ServerName};
 use crate::text;
 use crate::tool::Arguments;
-use crate::tui::editor::{plain, text_area};
+use crate::tui::editor::plain;
 use crate::tui::intent::{Effect, Intent, Question};
+use crate::tui::writing::{LEFT_OUT, Writing, seen};
 
 /// The tool that answers.
 const TOOL: &str = "a2a_reply";
@@ -30,12 +30,14 @@ const DRAFTS: usize = 16;
 #[derive(Clone, Debug)]
 pub struct Sheet {
     question: Arc<QuestionView>,
-    area: TextArea<'static>,
+    body: Writing,
     message: Option<String>,
     /// The call that would carry it, once the person was asked.
     asked: Option<CallId>,
     /// The call that carries it.
     sent: Option<CallId>,
+    /// Whether it is still among what is asked.
+    there: bool,
     screen: Rect,
 }
 
@@ -63,7 +65,7 @@ impl Answers {
 
     /// Closes the sheet; what is written is kept.
     fn leave(&mut self) {
-        self.drafts.extend(self.open.take().filter(|sheet| !sheet.is_blank()));
+        self.drafts.extend(self.open.take().filter(|sheet| !sheet.body.is_blank()));
         if self.drafts.len() > DRAFTS {
             self.drafts.remove(0);
         }
@@ -80,8 +82,14 @@ impl Answers {
         match intent {
             Some(Intent::Submit) => effects = sheet.submit(snapshot),
             Some(Intent::Back) => {
-                if !sheet.is_blank() {
-                    effects.push(Effect::Say("what you wrote is kept: Enter goes on with it".into()));
+                let over = sheet.over();
+                if !sheet.body.is_blank() {
+                    let kept = || "what you wrote is kept: Enter goes on with it".to_owned();
+                    let words = over.as_ref().map_or_else(kept, |why| format!("{why}: what you wrote was not sent"));
+                    effects.push(Effect::Say(words.into()));
+                }
+                if over.is_some() {
+                    self.open = None;
                 }
                 self.leave();
             }
@@ -98,6 +106,19 @@ impl Answers {
             }
             self.leave();
         }
+    }
+
+    /// The engine did not take a call: where it carried an answer, that can be sent again.
+    pub fn not_sent(&mut self, call: &CallId) {
+        for draft in self.drafts.iter_mut().filter(|draft| draft.sent.as_ref() == Some(call)) {
+            draft.sent = None;
+        }
+    }
+
+    /// Answers that were written and are not on their way.
+    pub fn unsent(&self) -> usize {
+        let written = |sheet: &&Sheet| sheet.sent.is_none() && !sheet.body.is_blank();
+        self.drafts.iter().chain(&self.open).filter(written).count()
     }
 
     /// Takes pasted text.
@@ -131,20 +152,13 @@ impl Answers {
 
 impl Sheet {
     fn new(question: Arc<QuestionView>) -> Self {
-        Self { question, area: text_area(""), message: None, asked: None, sent: None, screen: Rect::ZERO }
-    }
-
-    /// What has been written.
-    pub fn text(&self) -> String {
-        self.area.lines().join("\n")
-    }
-
-    fn is_blank(&self) -> bool {
-        self.area.lines().iter().all(|line| line.trim().is_empty())
+        let (body, screen) = (Writing::new(""), Rect::ZERO);
+        Self { question, body, message: None, asked: None, sent: None, there: true, screen }
     }
 
     fn follow(&mut self, snapshot: &Snapshot) {
         let now = snapshot.questions.iter().find(|row| row.channel == self.question.channel);
+        self.there = now.is_some();
         if let Some(now) = now.filter(|now| !Arc::ptr_eq(now, &self.question)) {
             self.question = now.clone();
         }
@@ -153,10 +167,9 @@ impl Sheet {
     /// What to say of the call that carried it, and whether what is written is still of use.
     fn ended(&mut self, snapshot: &Snapshot) -> (Option<Effect>, bool) {
         self.follow(snapshot);
-        let there = snapshot.questions.iter().any(|row| row.channel == self.question.channel);
         let call = self.sent.as_ref().and_then(|id| snapshot.calls.iter().rev().find(|call| call.id == *id));
         let Some(call) = call.filter(|call| call.phase.is_over()) else {
-            return (None, there && (self.sent.is_some() || self.question.is_open()));
+            return (None, self.there && (self.sent.is_some() || self.question.is_open()));
         };
         self.sent = None;
         if matches!(call.phase, CallPhase::Done { is_error: false }) {
@@ -178,7 +191,7 @@ impl Sheet {
             return Vec::new();
         }
         let ours = |name| snapshot.catalog.find(None, name).filter(|entry| entry.server.as_str() == ServerName::OURS);
-        let written = json!({"channel": &*self.question.channel, "body": self.text().trim_end()}).to_string();
+        let written = json!({"channel": &*self.question.channel, "body": self.body.text().trim_end()}).to_string();
         let (Some(entry), Ok(arguments)) = (ours(TOOL), Arguments::parse(&written)) else {
             self.message = Some("not sent: the tool that answers is not there".to_owned());
             return Vec::new();
@@ -194,6 +207,13 @@ impl Sheet {
         vec![Effect::Ask(Question { title: title.into(), detail: detail.into(), yes: Box::new(send) })]
     }
 
+    /// Why nothing can be sent any more.
+    fn over(&self) -> Option<String> {
+        let answered = self.question.answer.as_ref();
+        let answered = answered.map(|answer| format!("{} has answered meanwhile", text::visible(&answer.by)));
+        answered.or_else(|| (!self.there).then(|| "the question is not there any more".to_owned()))
+    }
+
     /// Why nothing can be sent now.
     fn refused(&self, snapshot: &Snapshot) -> Option<String> {
         if snapshot.read_only {
@@ -202,48 +222,28 @@ impl Sheet {
         if self.sent.is_some() {
             return Some("the answer is on its way".to_owned());
         }
-        if let Some(answer) = &self.question.answer {
-            return Some(format!("{} has answered meanwhile", text::visible(&answer.by)));
+        if let Some(over) = self.over() {
+            return Some(over);
         }
-        self.is_blank().then(|| "there is nothing to send yet".to_owned())
+        self.body.is_blank().then(|| "there is nothing to send yet".to_owned())
     }
 
     fn write(&mut self, key: KeyEvent) {
-        match key.code {
-            KeyCode::Char(c) if plain(key) && (self.is_full(1) || text::is_hidden(c)) => {}
-            // Marks come together with what stands before them: only what can be seen is written.
-            KeyCode::Char(c) if plain(key) && !c.is_ascii() => self.insert(&c.to_string()),
-            _ => {
-                self.area.input(key);
-            }
+        if !(matches!(key.code, KeyCode::Char(_)) && plain(key) && self.is_full(1)) {
+            self.body.key(key);
         }
     }
 
     fn paste(&mut self, pasted: &str) {
-        self.message = None;
-        let lines = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
-        self.insert(&lines);
-    }
-
-    fn insert(&mut self, written: &str) {
-        let mut seen = String::with_capacity(written.len());
-        let mut from = 0;
-        for (at, c) in text::escapes(written).filter(|(_, c)| *c != '\n') {
-            seen.push_str(written.get(from..at).unwrap_or_default());
-            from = at + c.len_utf8();
-        }
-        seen.push_str(written.get(from..).unwrap_or_default());
-        if seen.len() < written.len() {
-            self.message = Some("characters that cannot be seen were left out".to_owned());
-        }
+        let (seen, is_less) = seen(pasted);
+        self.message = is_less.then(|| LEFT_OUT.to_owned());
         if !self.is_full(seen.chars().count()) {
-            self.area.insert_str(seen);
+            self.body.insert(&seen);
         }
     }
 
     fn is_full(&mut self, more: usize) -> bool {
-        let used: usize = self.area.lines().iter().map(|line| line.chars().count() + 1).sum();
-        let full = used + more > MOST_ANSWER;
+        let full = self.body.length() + more > MOST_ANSWER;
         if full {
             self.message = Some(format!("an answer has at most {MOST_ANSWER} characters: nothing was added"));
         }

@@ -2,16 +2,14 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
 
 use super::{Field, Sheet, Size};
 use crate::tui::Draw;
-use crate::tui::editor::escape;
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::{Frame, Weight};
-use crate::tui::widgets::cells::{clear, to_cells};
+use crate::tui::widgets::cells::to_cells;
 use crate::tui::widgets::confirm::centred;
-use crate::tui::widgets::paint::{Row, Span, flow, line, put, put_rows, wrap_capped};
+use crate::tui::widgets::paint::{Row, Span, line, put, put_rows, wrap_capped};
+use crate::tui::writing;
 
 /// The widest sheet, and the highest.
 const MOST: (u16, u16) = (96, 30);
@@ -26,11 +24,7 @@ impl Sheet {
         if area.width < 8 || area.height < 4 {
             return;
         }
-        clear(buf, area);
-        let title = [Span::new(Role::Title, &self.draft.title)];
-        let frame = Frame { title: &title, right: &[], role: Role::BorderFocused, weight: Weight::Thin };
-        let inside = frame.draw(buf, area, draw.theme);
-        let inside = Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside };
+        let inside = writing::sheet(buf, area, (&self.draft.title, &[]), draw);
         let foot = self.foot(usize::from(inside.width));
         let below = to_cells(foot.len()).min(inside.height.saturating_sub(1));
         let top = Rect { height: inside.height - below, ..inside };
@@ -63,8 +57,7 @@ impl Sheet {
                         rest = below(rest, 2);
                     }
                     if !rest.is_empty() {
-                        (&**editing).render(rest, buf);
-                        escape(buf, rest, draw);
+                        editing.render(rest, buf, draw);
                     }
                     return;
                 }
@@ -90,11 +83,8 @@ impl Sheet {
             ("Ctrl-U", "undo", undo),
             ("Esc", "close", true),
         ];
-        let item = |(key, words, _): (&str, &str, bool)| {
-            vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {words}"))]
-        };
-        let keys: Vec<Row> = keys.into_iter().filter(|(.., shown)| *shown).map(item).collect();
-        rows.extend(flow(&keys, &Span::gap(2), (0, width)));
+        let keys = keys.into_iter().filter(|(.., shown)| *shown).map(|(key, words, _)| (key, words));
+        rows.extend(writing::keys(&keys.collect::<Vec<_>>(), 2, width));
         rows
     }
 }

@@ -8,21 +8,23 @@ mod draw;
 mod tests;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 use serde_json::Value;
-use tui_textarea::{TextArea, WrapMode};
 
 use super::act::Act;
 use super::card::Outcome;
+use super::editor::plain;
 use super::intent::{Effect, Intent};
 use super::widgets::input::Input;
-use crate::text;
+use super::writing::{LEFT_OUT, Writing, seen};
 
 /// The longest text, in bytes: what can be edited smoothly.
 const MAX_BYTES: usize = 256 << 10;
+/// How long a sheet that comes back by itself takes no keys: those on their way were meant for something else.
+const DEAD_TIME: Duration = Duration::from_millis(500);
 
 /// What there is to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +37,8 @@ pub struct Draft {
     pub act: Act,
     /// Why it was not done, when it has been tried.
     pub failed: Option<Arc<str>>,
+    /// The blank that the person was in then.
+    pub place: Option<usize>,
 }
 
 /// One thing to fill in.
@@ -114,47 +118,46 @@ pub struct Sheet {
     message: Option<Arc<str>>,
     /// Esc was pressed with something written: the next key answers.
     leaving: bool,
+    /// Keys count from here on.
+    live_at: Option<Instant>,
     screen: Rect,
 }
 
 #[derive(Clone, Debug)]
 enum Field {
     Line(Input),
-    Text(Box<TextArea<'static>>),
+    Text(Writing),
 }
 
 impl Field {
     fn of(text: &str, size: Size) -> Self {
         match size {
             Size::Line => Self::Line(Input::with(text)),
-            Size::Text => {
-                let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
-                area.set_tab_length(2);
-                area.set_wrap_mode(WrapMode::WordOrGlyph);
-                area.set_max_histories(200);
-                area.set_cursor_line_style(Style::new());
-                area.set_selection_style(Style::new().add_modifier(Modifier::REVERSED));
-                Self::Text(Box::new(area))
-            }
+            Size::Text => Self::Text(Writing::new(text)),
         }
     }
 
     fn text(&self) -> String {
         match self {
             Self::Line(input) => input.text(),
-            Self::Text(area) => area.lines().join("\n"),
+            Self::Text(writing) => writing.text(),
         }
     }
 
-    /// Takes text from outside; what would not be seen is left out, line breaks aside.
-    fn insert(&mut self, pasted: &str) {
+    /// Takes text from outside; what would not be seen is left out, line breaks aside. True when something was.
+    fn insert(&mut self, pasted: &str) -> bool {
+        let (seen, is_less) = seen(pasted);
         match self {
-            Self::Line(input) => input.paste(pasted),
-            Self::Text(area) => {
-                let pasted = pasted.replace("\r\n", "\n").replace('\r', "\n").replace('\t', "  ");
-                let seen = |c: &char| *c == '\n' || !text::is_hidden(*c);
-                area.insert_str(pasted.chars().filter(seen).collect::<String>());
-            }
+            Self::Line(input) => input.paste(&seen),
+            Self::Text(writing) => writing.insert(&seen),
+        }
+        is_less
+    }
+
+    /// Goes behind what is written.
+    fn go_behind(&mut self) {
+        if let Self::Text(writing) = self {
+            writing.go_behind();
         }
     }
 }
@@ -165,11 +168,25 @@ impl Sheet {
         let field = |text: &str, blank: &Blank| Field::of(text, blank.size);
         let fields: Vec<Field> = draft.blanks.iter().map(|blank| field(&blank.text, blank)).collect();
         let before = draft.blanks.iter().map(|blank| field(&blank.before, blank).text()).collect();
-        let focus = draft.blanks.iter().position(|blank| blank.text.is_empty()).unwrap_or(0);
+        let empty = || draft.blanks.iter().position(|blank| blank.text.is_empty());
+        let focus = draft.place.or_else(empty).unwrap_or(0);
         let message = draft.failed.clone();
-        let mut sheet = Self { draft, fields, before, focus, message, leaving: false, screen: Rect::ZERO };
+        let (leaving, live_at, screen) = (false, None, Rect::ZERO);
+        let mut sheet = Self { draft, fields, before, focus, message, leaving, live_at, screen };
         sheet.go(0);
         sheet
+    }
+
+    /// Opens the sheet of something that was not done, by itself: where the person was, and dead for a moment.
+    pub fn again(draft: Draft, at: Instant) -> Self {
+        let mut sheet = Self { live_at: Some(at + DEAD_TIME), ..Self::open(draft) };
+        sheet.fields.iter_mut().for_each(Field::go_behind);
+        sheet
+    }
+
+    /// True while keys do not count yet.
+    pub fn is_dead(&self, at: Instant) -> bool {
+        self.live_at.is_some_and(|live| at < live)
     }
 
     /// Fits the sheet to the screen.
@@ -206,21 +223,19 @@ impl Sheet {
         if !self.is_full(pasted.len())
             && let Some(field) = self.fields.get_mut(self.focus)
         {
-            field.insert(pasted);
+            self.message = field.insert(pasted).then(|| LEFT_OUT.into());
         }
     }
 
     fn write(&mut self, key: KeyEvent) {
-        let plain = !key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        if matches!(key.code, KeyCode::Char(_)) && plain && self.is_full(4) {
+        if matches!(key.code, KeyCode::Char(_)) && plain(key) && self.is_full(4) {
             return;
         }
         match (self.fields.get_mut(self.focus), key.code) {
             (Some(Field::Line(_)), KeyCode::Enter | KeyCode::Down) => self.go(1),
             (Some(Field::Line(_)), KeyCode::Up) => self.go(self.fields.len().saturating_sub(1)),
             (Some(Field::Line(input)), _) => _ = input.key(key),
-            (Some(field @ Field::Text(_)), KeyCode::Char(c)) if plain => field.insert(c.encode_utf8(&mut [0; 4])),
-            (Some(Field::Text(area)), _) => _ = area.input(key),
+            (Some(Field::Text(writing)), _) => writing.key(key),
             (None, _) => {}
         }
     }
@@ -230,14 +245,14 @@ impl Sheet {
             self.focus = (self.focus + by) % self.fields.len();
         }
         for (at, field) in self.fields.iter_mut().enumerate() {
-            if let Field::Text(area) = field {
-                let style = if at == self.focus { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
-                area.set_cursor_style(style);
+            if let Field::Text(writing) = field {
+                writing.focus(at == self.focus);
             }
         }
     }
 
-    fn is_changed(&self) -> bool {
+    /// True when something is written that would be lost with the sheet.
+    pub fn is_changed(&self) -> bool {
         self.before.iter().zip(&self.fields).any(|(before, field)| *before != field.text())
     }
 
@@ -252,7 +267,7 @@ impl Sheet {
 
     /// The call, when nothing is missing; else says what is and goes there.
     fn submit(&mut self) -> Outcome {
-        let mut draft = self.draft.clone();
+        let mut draft = Draft { place: Some(self.focus), ..self.draft.clone() };
         for (at, (blank, field)) in draft.blanks.iter_mut().zip(&self.fields).enumerate() {
             blank.text = field.text().trim_end().into();
             if blank.need == Need::Required && blank.text.trim().is_empty() {

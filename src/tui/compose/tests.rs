@@ -11,7 +11,7 @@ use crate::tui::card::fixtures::{assert_clean, drawing, screen, screen_text, sna
 fn draft(blanks: Vec<Blank>) -> Draft {
     let arguments = Map::from_iter([("item".to_owned(), json!("WEB-1"))]);
     let act = Act { tool: "update_work_item", arguments, done: "changed".into(), then: Then::Stay, draft: None };
-    Draft { title: "Edit WEB-1".into(), blanks, act, failed: None }
+    Draft { title: "Edit WEB-1".into(), blanks, act, failed: None, place: None }
 }
 
 fn press(sheet: &mut Sheet, intent: Option<Intent>, code: KeyCode) -> Outcome {

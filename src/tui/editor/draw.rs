@@ -13,8 +13,9 @@ use crate::tui::format::plural;
 use crate::tui::theme::Role;
 use crate::tui::widgets::border::{Frame, Weight};
 use crate::tui::widgets::cells::{clear, to_cells, width as cells_of};
-use crate::tui::widgets::paint::{Row, Span, fit_row, flow, put_rows, wrap_capped};
+use crate::tui::widgets::paint::{Row, Span, fit_row, put_rows, wrap_capped};
 use crate::tui::widgets::{badge, schema};
+use crate::tui::writing::keys;
 
 /// The widest editor.
 const MAX_WIDTH: u16 = 120;
@@ -146,9 +147,7 @@ impl CallEditor {
             Purpose::Call => ("send", "close"),
             Purpose::Question => ("check, and look at the difference", "back to the card"),
         };
-        let keys = [("Ctrl-S", done), ("Ctrl-U", "undo"), ("Esc", leave)]
-            .map(|(key, meaning)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {meaning}"))]);
-        rows.extend(flow(&keys, &Span::gap(2), (0, width)));
+        rows.extend(keys(&[("Ctrl-S", done), ("Ctrl-U", "undo"), ("Esc", leave)], 2, width));
         rows
     }
 }

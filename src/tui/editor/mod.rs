@@ -105,6 +105,11 @@ impl CallEditor {
         &self.entry.name
     }
 
+    /// True when something is written that would be lost with the editor.
+    pub fn is_changed(&self) -> bool {
+        self.text() != self.original
+    }
+
     /// What has been written.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
@@ -211,7 +216,7 @@ impl CallEditor {
     }
 
     fn leave(&mut self) -> Step {
-        self.leaving = self.text() != self.original;
+        self.leaving = self.is_changed();
         if self.leaving { Step::Goes } else { Step::Leave }
     }
 

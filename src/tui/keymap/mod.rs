@@ -86,6 +86,11 @@ pub enum Context {
 }
 
 impl Context {
+    /// Whether lines that are longer than the pane are scrolled sideways there.
+    pub const fn scrolls_sideways(self) -> bool {
+        matches!(self, Self::Stderr | Self::Log | Self::Trail)
+    }
+
     /// All of them, in the order of the help screen.
     pub const ALL: [Self; 32] = [
         Self::Global,

@@ -69,7 +69,7 @@ pub const TABLE: &[Row] = &[
     row(C::Global, I::CommandLine, &[Key::char(':')], "command line").hint("command"),
     row(C::Global, I::Diagnostics, &[Key::char('D')], "write a diagnostic bundle to a file"),
     row(C::Global, I::Help, &[Key::char('?')], "help").hint("help"),
-    row(C::Global, I::Quit, &[Key::char('q'), Key::ctrl('c')], "leave; asks first while calls wait or run"),
+    row(C::Global, I::Quit, &[Key::char('q'), Key::ctrl('c')], "leave; asks first where something would be lost"),
     row(C::Global, I::Redraw, &[Key::ctrl('l')], "draw everything anew"),
     row(C::Global, I::Suspend, &[Key::ctrl('z')], "stop until the shell continues it"),
     row(C::List, I::Up, &[UP, Key::char('k')], "up"),

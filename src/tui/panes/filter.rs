@@ -6,6 +6,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::tui::theme::{Role, Theme};
 use crate::tui::widgets::paint::{Row, Span};
+use crate::tui::widgets::search::Search;
 
 /// The longest filter, in characters.
 const MAX: usize = 200;
@@ -13,6 +14,48 @@ const MAX: usize = 200;
 /// What can stand before a colon; what a pane does not know matters nothing there.
 const KEYS: [&str; 11] =
     ["class", "server", "seat", "worker", "hint", "phase", "status", "assignee", "project", "label", "container"];
+
+/// A text field of a pane, while it is open.
+pub trait Field {
+    /// A key press.
+    fn key(&mut self, key: KeyEvent);
+
+    /// Pasted text.
+    fn paste(&mut self, pasted: &str);
+}
+
+impl Field for Search {
+    fn key(&mut self, key: KeyEvent) {
+        Self::key(self, key);
+    }
+
+    fn paste(&mut self, pasted: &str) {
+        Self::paste(self, pasted);
+    }
+}
+
+impl Field for Filter {
+    fn key(&mut self, key: KeyEvent) {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match key.code {
+            _ if key.kind == KeyEventKind::Release => {}
+            KeyCode::Enter => self.keep(),
+            KeyCode::Esc => self.forget(),
+            KeyCode::Backspace => {
+                self.text.pop();
+            }
+            KeyCode::Char('u') if control => self.text.clear(),
+            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
+                self.insert(c.encode_utf8(&mut [0; 4]));
+            }
+            _ => {}
+        }
+    }
+
+    fn paste(&mut self, pasted: &str) {
+        self.insert(pasted);
+    }
+}
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
@@ -64,24 +107,6 @@ impl Filter {
         let had = !self.text.is_empty();
         self.text.clear();
         had
-    }
-
-    /// A key while typing.
-    pub(super) fn key(&mut self, key: KeyEvent) {
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        match key.code {
-            _ if key.kind == KeyEventKind::Release => {}
-            KeyCode::Enter => self.keep(),
-            KeyCode::Esc => self.forget(),
-            KeyCode::Backspace => {
-                self.text.pop();
-            }
-            KeyCode::Char('u') if control => self.text.clear(),
-            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
-                self.insert(c.encode_utf8(&mut [0; 4]));
-            }
-            _ => {}
-        }
     }
 
     /// Adds text on one line.

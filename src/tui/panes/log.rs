@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::feed::{Style, Times};
+use super::filter::Field;
 use super::stderr::{render_search, search_advance, search_apply};
 use crate::clock::Timestamp;
 use crate::engine::command::{Command, Export};
@@ -18,7 +18,7 @@ use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::cells::{put, row};
-use crate::tui::widgets::panel::{Panel, inner};
+use crate::tui::widgets::panel::{Panel, text_area};
 use crate::tui::widgets::text_view::{Line, Source, TextView};
 
 /// See the module.
@@ -89,22 +89,17 @@ impl LogPane {
 
     /// True while the search field is open.
     pub const fn typing(&self) -> bool {
-        self.view.search.field().is_some()
+        self.view.typing()
     }
 
     /// True while something is searched for.
     pub const fn searching(&self) -> bool {
-        self.view.search.field().is_some() || self.view.search.is_active()
+        self.view.searching()
     }
 
-    /// A key for the search field.
-    pub fn text(&mut self, key: KeyEvent) {
-        self.view.search.key(key);
-    }
-
-    /// Pasted text for the search field.
-    pub fn paste(&mut self, pasted: &str) {
-        self.view.search.paste(pasted);
+    /// The search field, while it is open.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
+        if self.typing() { Some(&mut self.view.search) } else { None }
     }
 
     /// Draws the pane.
@@ -131,11 +126,6 @@ impl LogPane {
         self.view.render(buf, text, &records, draw.theme);
         render_search(buf, self.area, &self.view, draw);
     }
-}
-
-fn text_area(area: Rect) -> Rect {
-    let inside = inner(area);
-    Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside }
 }
 
 struct Records<'s> {

@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -20,6 +19,7 @@ use crate::text;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::panes::feed::{Feed, FeedLines, Pick, Style, Times, level_of};
+use crate::tui::panes::filter::Field;
 use crate::tui::panes::servers::selected_view;
 use crate::tui::theme::Role;
 use crate::tui::widgets::cells::{put, row, to_cells, wrap};
@@ -130,26 +130,18 @@ impl StderrPane {
 
     /// True while the search field is open.
     pub fn typing(&self) -> bool {
-        self.view().is_some_and(|view| view.search.field().is_some())
+        self.view().is_some_and(TextView::typing)
     }
 
     /// True while something is searched for.
     pub fn searching(&self) -> bool {
-        self.view().is_some_and(|view| view.search.field().is_some() || view.search.is_active())
+        self.view().is_some_and(TextView::searching)
     }
 
-    /// A key for the search field.
-    pub fn text(&mut self, key: KeyEvent) {
-        if let Some(view) = self.view_mut() {
-            view.search.key(key);
-        }
-    }
-
-    /// Pasted text for the search field.
-    pub fn paste(&mut self, pasted: &str) {
-        if let Some(view) = self.view_mut() {
-            view.search.paste(pasted);
-        }
+    /// The search field, while it is open.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
+        let view = self.view_mut().filter(|view| view.typing())?;
+        Some(&mut view.search)
     }
 
     /// Draws the pane.

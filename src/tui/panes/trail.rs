@@ -4,12 +4,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::feed::{Style, Times};
+use super::filter::Field;
 use super::stderr::{render_search, search_advance, search_apply};
 use super::two::empty;
 use crate::clock::Timestamp;
@@ -20,7 +20,7 @@ use crate::text;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
-use crate::tui::widgets::panel::{Panel, inner};
+use crate::tui::widgets::panel::{Panel, text_area};
 use crate::tui::widgets::text_view::{Line, Source, TextView};
 
 /// Cells of the outcome, of the tool's name, of the reason.
@@ -88,22 +88,17 @@ impl TrailPane {
 
     /// True while the search field is open.
     pub const fn typing(&self) -> bool {
-        self.view.search.field().is_some()
+        self.view.typing()
     }
 
     /// True while something is searched for.
     pub const fn searching(&self) -> bool {
-        self.view.search.field().is_some() || self.view.search.is_active()
+        self.view.searching()
     }
 
-    /// A key for the search field.
-    pub fn text(&mut self, key: KeyEvent) {
-        self.view.search.key(key);
-    }
-
-    /// Pasted text for the search field.
-    pub fn paste(&mut self, pasted: &str) {
-        self.view.search.paste(pasted);
+    /// The search field, while it is open.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
+        if self.typing() { Some(&mut self.view.search) } else { None }
     }
 
     /// Draws the pane.
@@ -139,11 +134,6 @@ impl TrailPane {
         self.view = view;
         done
     }
-}
-
-fn text_area(area: Rect) -> Rect {
-    let inside = inner(area);
-    Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside }
 }
 
 struct Lines<'s> {

@@ -1,16 +1,63 @@
 //! Changed cells as bytes for a terminal.
 //!
 //! After a character whose width terminals disagree about, the cursor is placed anew: then a border stands in its
-//! column even where an emoji was drawn wider or narrower than we think. Cells without colours never cause a colour
-//! sequence.
+//! column even where an emoji was drawn wider or narrower than we think. A row with a cluster of several characters is
+//! erased and written whole whenever anything in it changes: a terminal that draws such a cluster wider than we think
+//! would leave parts of it in cells that we hold for blank. Cells without colours never cause a colour sequence.
 
 use std::io::Write as _;
 
-use ratatui::buffer::Cell;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
 
+use crate::text::width;
+
+/// Appends the bytes that make `after` of what `before` says is on the screen. Both have the same area.
+pub fn encode_changes(out: &mut Vec<u8>, before: &Buffer, after: &Buffer) {
+    let Rect { width: wide, .. } = after.area;
+    let mut whole = Vec::new();
+    let mut seen = None;
+    let changes = before.diff_iter(after).filter(|(_, y, _)| {
+        // They come row by row.
+        if seen != Some(*y) {
+            seen = Some(*y);
+            if is_doubtful(before, *y) || is_doubtful(after, *y) {
+                whole.push(*y);
+            }
+        }
+        whole.last() != Some(y)
+    });
+    encode(out, changes);
+    for y in whole {
+        let _ = write!(out, "\x1b[{};1H\x1b[2K", u32::from(y) + 1);
+        let mut free = 0;
+        let cells = (0..wide).filter_map(|x| Some((x, y, after.cell((x, y))?)));
+        // What stands behind a wide character belongs to it.
+        encode(
+            out,
+            cells.filter(|(x, _, cell)| {
+                let shown = *x >= free;
+                if shown {
+                    free = x.saturating_add(u16::try_from(width(cell.symbol())).unwrap_or(u16::MAX).max(1));
+                }
+                shown
+            }),
+        );
+    }
+}
+
+/// Whether a row has a cluster whose width is anybody's guess: several characters, or half a flag.
+fn is_doubtful(buffer: &Buffer, y: u16) -> bool {
+    let half_a_flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
+    (0..buffer.area.width).filter_map(|x| buffer.cell((x, y))).any(|cell| {
+        let mut characters = cell.symbol().chars();
+        cell.symbol().len() > 1 && (characters.next().is_some_and(half_a_flag) || characters.next().is_some())
+    })
+}
+
 /// Appends the bytes that draw `changes`, which come row by row.
-pub fn encode<'c>(out: &mut Vec<u8>, changes: impl Iterator<Item = (u16, u16, &'c Cell)>) {
+fn encode<'c>(out: &mut Vec<u8>, changes: impl Iterator<Item = (u16, u16, &'c Cell)>) {
     let mut cursor = None;
     let mut pen = Pen::default();
     for (x, y, cell) in changes {
@@ -116,7 +163,7 @@ mod tests {
 
     fn bytes(before: &Buffer, after: &Buffer) -> String {
         let mut out = Vec::new();
-        encode(&mut out, before.diff_iter(after));
+        encode_changes(&mut out, before, after);
         String::from_utf8(out).unwrap()
     }
 
@@ -134,6 +181,20 @@ mod tests {
         let after = Buffer::with_lines(["♻\u{fe0f}|x"]);
         assert!(bytes(&Buffer::empty(Rect::new(0, 0, 3, 1)), &Buffer::with_lines(["a●b"])).contains("●\x1b[1;3Hb"));
         assert!(bytes(&before, &after).contains("\x1b[1;3H|x"));
+    }
+
+    #[test]
+    fn a_row_with_a_doubtful_cluster_is_erased_and_written_whole() {
+        let flags = Buffer::with_lines(["x🇩🇪 ab", "cdefgh"]);
+        let blank = Buffer::with_lines(["x   ab", "cdefgh"]);
+        for (before, after) in [(&Buffer::empty(flags.area), &flags), (&flags, &blank)] {
+            let written = bytes(before, after);
+            assert!(written.contains("\x1b[1;1H\x1b[2K"), "{written:?}");
+            assert_eq!(written.contains("🇩🇪\x1b[1;4H ab"), after == &flags, "{written:?}");
+            assert_eq!(written.contains("x   ab"), after == &blank, "{written:?}");
+        }
+        assert_eq!(bytes(&flags, &Buffer::with_lines(["x🇩🇪 ab", "cdefgX"])), "\x1b[2;6HX", "the other rows stay");
+        assert_eq!(bytes(&flags, &flags), "");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::encode::encode;
+use super::encode::encode_changes;
 
 /// Begin and end of a synchronised update; terminals that do not know it ignore it.
 const BEGIN: &[u8] = b"\x1b[?2026h";
@@ -48,7 +48,7 @@ impl<W: Write> Painter<W> {
             self.bytes.extend_from_slice(b"\x1b[0m\x1b[2J");
         }
         let before = self.bytes.len();
-        encode(&mut self.bytes, self.shown.diff_iter(&self.next));
+        encode_changes(&mut self.bytes, &self.shown, &self.next);
         std::mem::swap(&mut self.shown, &mut self.next);
         if self.bytes.len() == before && !whole {
             return Ok(false);

@@ -13,7 +13,7 @@ use crate::text;
 use crate::tool::ToolKey;
 use crate::tui::card::Card;
 use crate::tui::choose::{Chooser, Chosen};
-use crate::tui::compose::{Draft, Sheet};
+use crate::tui::compose::Sheet;
 use crate::tui::editor::CallEditor;
 use crate::tui::intent::{Effect, Intent, Question};
 use crate::tui::msg::Moment;
@@ -50,7 +50,9 @@ impl Ui {
                 self.carry_out(effect, snapshot, moment, out);
             }
             Effect::Choose(choice) => self.modals.chooser = Some(Chooser::open(choice)),
-            Effect::Write(draft) => self.write(draft),
+            // What comes back of itself waits until nothing else has the keys.
+            Effect::Write(draft) if draft.failed.is_some() => self.returned.push_back(draft),
+            Effect::Write(draft) => self.modals.sheet = Some(Sheet::open(*draft)),
             Effect::EditAnswer(channel) => {
                 if let Some(row) = snapshot.questions.iter().find(|row| row.channel == channel && row.is_open()) {
                     self.modals.answers.open(row);
@@ -89,15 +91,6 @@ impl Ui {
         out.push(Effect::DropInput);
     }
 
-    fn write(&mut self, draft: Box<Draft>) {
-        if self.modals.is_empty() || draft.failed.is_none() {
-            self.modals.sheet = Some(Sheet::open(*draft));
-        } else {
-            // Something else has the keys: what was written comes back when they are free.
-            self.returned = Some(draft);
-        }
-    }
-
     fn edit_call(&mut self, key: &ToolKey, snapshot: &Snapshot) {
         if let Some(entry) = snapshot.catalog.get(key) {
             self.modals.editor = Some(CallEditor::open(entry.clone()));
@@ -128,17 +121,22 @@ impl Ui {
             }
             return Some(if let Chosen::One(effect) = chosen { vec![effect] } else { Vec::new() });
         }
-        let outcome = self.modals.sheet.as_mut()?.key(intent, key);
+        let sheet = self.modals.sheet.as_mut()?;
+        if sheet.is_dead(at) {
+            return Some(Vec::new());
+        }
+        let outcome = sheet.key(intent, key);
         if outcome.close {
             self.modals.sheet = None;
         }
         Some(outcome.effects)
     }
 
-    /// Brings back what was written for a call that came to nothing, once nothing else has the keys.
-    pub(super) fn give_back(&mut self) {
+    /// Brings back what was written for a call that came to nothing, once nothing else has the keys; one thing after
+    /// the other.
+    pub(super) fn give_back(&mut self, at: Instant) {
         if self.modals.is_empty() && !self.panes.typing() {
-            self.modals.sheet = self.returned.take().map(|draft| Sheet::open(*draft));
+            self.modals.sheet = self.returned.pop_front().map(|draft| Sheet::again(*draft, at));
         }
     }
 
@@ -148,6 +146,9 @@ impl Ui {
         }
         for notice in self.attention.take_notices(snapshot) {
             let words: Arc<str> = text::clean(&notice.text).into();
+            if let Some(workers) = self.modals.workers.as_mut().filter(|_| notice.level == LogLevel::Warn) {
+                workers.refused(&words);
+            }
             match notice.level {
                 LogLevel::Error => self.status.complain(words),
                 LogLevel::Warn => self.status.warn(words),

@@ -23,6 +23,9 @@ use crate::tui::widgets::help::Help;
 use crate::tui::widgets::input::Input;
 use crate::tui::workers::Workers;
 
+/// From this height on a sheet keeps to what is below the line of views.
+const HIGH_ENOUGH: u16 = 14;
+
 /// The open layers, the topmost first.
 #[derive(Debug, Default)]
 pub struct Modals {
@@ -102,6 +105,16 @@ impl Modals {
         self.drafts.extend(self.form.take().filter(|form| !form.is_over()));
     }
 
+    /// Texts that were written and not sent.
+    pub fn unsent(&self) -> usize {
+        let written = [
+            self.sheet.as_ref().is_some_and(compose::Sheet::is_changed),
+            self.editor.as_ref().is_some_and(CallEditor::is_changed),
+            self.workers.as_ref().is_some_and(Workers::is_changed),
+        ];
+        written.into_iter().filter(|written| *written).count() + self.answers.unsent()
+    }
+
     /// Where the keys of the topmost layer are looked up.
     pub fn context(&self) -> Option<Context> {
         if self.help.is_some() {
@@ -142,15 +155,17 @@ impl Modals {
         sheet.or_else(|| self.answers.sheet().map(|_| Context::Answer))
     }
 
-    /// Fits all layers into `screen` and tells them what is true.
-    pub fn layout(&mut self, screen: Rect, snapshot: &Snapshot) {
+    /// Fits all layers into `screen` and tells them what is true. Those that are written on leave header and views
+    /// alone where what is below them is high enough.
+    pub fn layout(&mut self, screen: Rect, body: Rect, snapshot: &Snapshot) {
+        let below = if body.height >= HIGH_ENOUGH { body } else { screen };
         if let Some(sheet) = &mut self.sheet {
-            sheet.layout(screen);
+            sheet.layout(below);
         }
         if let Some(chooser) = &mut self.chooser {
             chooser.layout(screen);
         }
-        self.answers.layout(screen);
+        self.answers.layout(below);
         if let Some(editor) = &mut self.editor {
             editor.layout(screen, snapshot);
         }
@@ -162,7 +177,7 @@ impl Modals {
         }
         self.drafts.retain(|draft| snapshot.forms.iter().any(|form| form.id == draft.id()));
         if let Some(workers) = &mut self.workers {
-            workers.layout(screen, snapshot);
+            workers.layout(below, snapshot);
         }
         if let Some(connect) = &mut self.connect {
             connect.layout(screen);

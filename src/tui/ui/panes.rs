@@ -1,6 +1,7 @@
 //! All panes, which view they stand in, and which of them has the focus. The one place that matches on views.
 
-use crossterm::event::KeyEvent;
+use std::sync::Arc;
+
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,8 +15,8 @@ use crate::tui::layout;
 use crate::tui::panes::approvals::Page;
 use crate::tui::panes::servers::FailureText;
 use crate::tui::panes::{
-    ApprovalsPane, CallsPane, InboxPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane, StderrPane,
-    ToolsPane, TrailPane, View, WorkPane,
+    ApprovalsPane, CallsPane, Field, InboxPane, LogPane, PagesPane, PaneId, SeatsPane, ServersPane, SessionsPane,
+    StderrPane, ToolsPane, TrailPane, View, WorkPane,
 };
 
 /// See the module.
@@ -152,6 +153,25 @@ impl Panes {
         self.inbox.may_answer(snapshot)
     }
 
+    /// The row that keys are about, where it may go from under them: of the view in front, which of its lists, and a
+    /// name that no other row has.
+    pub fn marked(&self) -> Option<(View, Arc<str>, Arc<str>)> {
+        let row = match self.view {
+            View::Work => self.work.selected().map(|row| (self.work.list().clone(), row.clone())),
+            View::Pages => self.pages.selected().map(|row| (self.pages.list().clone(), row.clone())),
+            View::Inbox => self.inbox.channel().map(|row| (Arc::default(), row.clone())),
+            View::Seats => self.seats.marked().map(|row| (Arc::default(), row)),
+            View::Servers
+            | View::Tools
+            | View::Approvals
+            | View::Calls
+            | View::Sessions
+            | View::Log
+            | View::Connector => None,
+        };
+        row.map(|(list, row)| (self.view, list, row))
+    }
+
     /// Whether a key of the view in front does something now.
     pub fn possible(&self, intent: Intent) -> bool {
         match self.view {
@@ -234,47 +254,26 @@ impl Panes {
         match self.focused() {
             PaneId::Servers | PaneId::Stderr => self.stderr.typing(),
             PaneId::Tools | PaneId::Looks => self.tools.typing(),
-            PaneId::Approvals | PaneId::Grants => self.approvals.typing(),
             PaneId::Calls => self.calls.typing(),
-            PaneId::Sessions => self.sessions.typing(),
             PaneId::Log => self.log.typing(),
-            PaneId::Seats | PaneId::Inbox => false,
+            PaneId::Approvals | PaneId::Grants | PaneId::Sessions | PaneId::Seats | PaneId::Inbox => false,
             PaneId::Work => self.work.typing(),
             PaneId::Pages | PaneId::Page => self.pages.typing(),
             PaneId::Trail => self.trail.typing(),
         }
     }
 
-    /// Hands a key to the open text field.
-    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
+    /// The open text field.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
         match self.focused() {
-            PaneId::Servers | PaneId::Stderr => self.stderr.text(key),
-            PaneId::Tools | PaneId::Looks => return self.tools.text(key, snapshot),
-            PaneId::Approvals | PaneId::Grants => return self.approvals.text(key, snapshot),
-            PaneId::Calls => return self.calls.text(key, snapshot),
-            PaneId::Sessions => self.sessions.text(key),
-            PaneId::Log => self.log.text(key),
-            PaneId::Work => self.work.text(key),
-            PaneId::Pages | PaneId::Page => self.pages.text(key),
-            PaneId::Trail => self.trail.text(key),
-            PaneId::Seats | PaneId::Inbox => {}
-        }
-        Vec::new()
-    }
-
-    /// Hands pasted text to the open text field.
-    pub fn paste(&mut self, pasted: &str) {
-        match self.focused() {
-            PaneId::Servers | PaneId::Stderr => self.stderr.paste(pasted),
-            PaneId::Tools | PaneId::Looks => self.tools.paste(pasted),
-            PaneId::Approvals | PaneId::Grants => self.approvals.paste(pasted),
-            PaneId::Calls => self.calls.paste(pasted),
-            PaneId::Sessions => self.sessions.paste(pasted),
-            PaneId::Log => self.log.paste(pasted),
-            PaneId::Work => self.work.paste(pasted),
-            PaneId::Pages | PaneId::Page => self.pages.paste(pasted),
-            PaneId::Trail => self.trail.paste(pasted),
-            PaneId::Seats | PaneId::Inbox => {}
+            PaneId::Servers | PaneId::Stderr => self.stderr.field(),
+            PaneId::Tools | PaneId::Looks => self.tools.field(),
+            PaneId::Calls => self.calls.field(),
+            PaneId::Log => self.log.field(),
+            PaneId::Work => self.work.field(),
+            PaneId::Pages | PaneId::Page => self.pages.field(),
+            PaneId::Trail => self.trail.field(),
+            PaneId::Approvals | PaneId::Grants | PaneId::Sessions | PaneId::Seats | PaneId::Inbox => None,
         }
     }
 

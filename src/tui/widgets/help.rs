@@ -58,7 +58,10 @@ impl Help {
                 lines.push(Entry::Gap);
             }
             lines.push(Entry::Heading(context.words()));
-            lines.extend(keymap.rows(context).into_iter().map(|(keys, words)| Entry::Key(keys, words)));
+            let sideways = |words: &str| words.starts_with("scroll ");
+            let works = |words: &str| context != Context::List || first.scrolls_sideways() || !sideways(words);
+            let rows = keymap.rows(context).into_iter().filter(|(_, words)| works(words));
+            lines.extend(rows.map(|(keys, words)| Entry::Key(keys, words)));
         }
         if first == Context::Tools {
             lines.extend([Entry::Gap, Entry::Heading("Marks in the list of tools")]);

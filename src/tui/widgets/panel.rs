@@ -88,6 +88,12 @@ fn set(buf: &mut Buffer, x: u16, y: u16, symbol: &str, style: Style) {
     }
 }
 
+/// What is inside, with a blank at either side of it.
+pub fn text_area(area: Rect) -> Rect {
+    let inside = inner(area);
+    Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

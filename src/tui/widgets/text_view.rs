@@ -146,6 +146,16 @@ impl TextView {
         }
     }
 
+    /// True while the search field is open.
+    pub const fn typing(&self) -> bool {
+        self.search.field().is_some()
+    }
+
+    /// True while something is searched for.
+    pub const fn searching(&self) -> bool {
+        self.typing() || self.search.is_active()
+    }
+
     /// Moves, follows, pauses, wraps or searches. True when the intent was one of these.
     pub fn apply(&mut self, intent: Intent, source: &dyn Source) -> bool {
         let page = usize::from(self.height.saturating_sub(1).max(1));

@@ -25,8 +25,9 @@ use super::keymap::Context;
 use super::theme::Role;
 use super::widgets::cells::{clear, to_cells};
 use super::widgets::confirm::centred;
-use super::widgets::paint::{Row, Span, flow, put_rows};
-use super::widgets::panel::{Panel, Scroll, inner};
+use super::widgets::paint::{Row, Span, put_rows};
+use super::widgets::panel::{Panel, Scroll, text_area};
+use super::writing;
 use crate::engine::snapshot::Snapshot;
 use crate::ids::{SeatHandle, WorkerId};
 use crate::secret::Secret;
@@ -100,7 +101,7 @@ impl Workers {
         if let Face::List(listing) = &mut self.face {
             listing.follow(&self.seat, snapshot);
         }
-        let inside = inside(self.area());
+        let inside = text_area(self.area());
         match &mut self.face {
             Face::List(listing) => listing.layout(inside),
             Face::Order(order) => {
@@ -121,6 +122,8 @@ impl Workers {
             return Outcome::default();
         }
         let outcome = match (&mut self.face, intent) {
+            (Face::Order(order), _) if order.is_leaving() => Outcome { close: order.left(key), effects: Vec::new() },
+            (Face::Order(order), Some(Intent::Back)) => Outcome { close: order.leave(), effects: Vec::new() },
             (_, Some(Intent::Back)) => Outcome { close: true, effects: Vec::new() },
             (Face::List(_), Some(Intent::MakeWorker)) => match Self::make(&self.seat, snapshot) {
                 Ok(order) => {
@@ -138,6 +141,18 @@ impl Workers {
         };
         self.layout(self.screen, snapshot);
         outcome
+    }
+
+    /// True when something is chosen or written that would be lost with the layer.
+    pub fn is_changed(&self) -> bool {
+        matches!(&self.face, Face::Order(order) if order.is_changed())
+    }
+
+    /// The engine has said why it did not do something; it may have been the making of this worker.
+    pub fn refused(&mut self, why: &str) {
+        if let Face::Order(order) = &mut self.face {
+            order.refused(why);
+        }
     }
 
     /// Pasted text, for the field that has the focus.
@@ -169,7 +184,7 @@ impl Workers {
         let title = format!("{what} of {} ({})", self.name, self.seat);
         let panel = Panel { title: &title, right: &right, focused: true, scroll, heavy: false };
         panel.render(buf, area, draw.theme);
-        let inside = inside(area);
+        let inside = text_area(area);
         match &self.face {
             Face::List(listing) => listing.render(inside, buf, draw),
             Face::Order(order) => order.render(inside, buf, draw),
@@ -191,19 +206,9 @@ fn said(effect: Effect) -> Outcome {
     Outcome { close: false, effects: vec![effect] }
 }
 
-/// What is inside the frame, with a blank at either side.
-fn inside(area: Rect) -> Rect {
-    let inside = inner(area);
-    Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside }
-}
-
 /// The last rows of `area`, with keys in them; what is above.
 fn foot(area: Rect, keys: &[(&str, &str)], buf: &mut Buffer, draw: &Draw<'_>) -> Rect {
-    let hints: Vec<Row> = keys
-        .iter()
-        .map(|(key, words)| vec![Span::new(Role::Key, key), Span::new(Role::Text, &format!(" {words}"))])
-        .collect();
-    let rows = flow(&hints, &Span::gap(3), (0, usize::from(area.width)));
+    let rows = writing::keys(keys, 3, usize::from(area.width));
     let height = to_cells(rows.len()).min(area.height);
     let top = area.bottom() - height;
     put_rows(buf, Rect { y: top, height, ..area }, &rows, draw.theme);

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -45,6 +45,10 @@ pub(super) struct Order {
     of: Option<(Arc<Catalog>, String)>,
     said: Option<String>,
     sent: Option<WorkerId>,
+    /// It was asked for and nobody has said no.
+    waits: bool,
+    /// Esc was pressed with something chosen or written: the next key answers.
+    leaving: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,11 +78,41 @@ impl Default for Order {
             of: None,
             said: None,
             sent: None,
+            waits: false,
+            leaving: false,
         }
     }
 }
 
 impl Order {
+    /// True when something is chosen or written.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.chosen.is_empty() || !self.task.text().trim().is_empty()
+    }
+
+    /// Closes the sheet; false when it asks first.
+    pub(super) fn leave(&mut self) -> bool {
+        self.leaving = self.is_changed();
+        !self.leaving
+    }
+
+    pub(super) const fn is_leaving(&self) -> bool {
+        self.leaving
+    }
+
+    /// The answer to that.
+    pub(super) fn left(&mut self, key: KeyEvent) -> bool {
+        self.leaving = false;
+        matches!(key.code, KeyCode::Char('y' | 'Y'))
+    }
+
+    /// The engine has said why it did not do something.
+    pub(super) fn refused(&mut self, why: &str) {
+        if std::mem::take(&mut self.waits) {
+            self.said = Some(why.to_owned());
+        }
+    }
+
     /// The worker that was asked for.
     pub(super) const fn sent(&self) -> Option<&WorkerId> {
         self.sent.as_ref()
@@ -150,6 +184,10 @@ impl Order {
     }
 
     fn submit(&mut self, seat: &SeatHandle, snapshot: &Snapshot) -> Option<Effect> {
+        // Another press would make another worker, whose token nobody could ask for.
+        if self.waits {
+            return None;
+        }
         let minutes = self.minutes.text().trim().parse().ok().filter(|minutes| (1..=MOST_MINUTES).contains(minutes));
         let Some(minutes) = minutes else {
             self.focus = Field::Minutes;
@@ -164,7 +202,7 @@ impl Order {
         let tools = self.chosen.iter().filter_map(|key| snapshot.catalog.get(key)).map(|entry| entry.reference());
         let worker = WorkerId::fresh();
         self.said = Some("asked for: waiting for it".to_owned());
-        self.sent = Some(worker.clone());
+        (self.sent, self.waits) = (Some(worker.clone()), true);
         Some(Effect::Send(Command::MintWorker(WorkerOrder {
             worker,
             seat: seat.clone(),
@@ -176,7 +214,9 @@ impl Order {
 
     pub(super) fn render(&self, inside: Rect, buf: &mut Buffer, draw: &Draw<'_>) {
         let keys = [("Ctrl-S", "make it"), ("Space", "choose"), ("Tab", "next field"), ("Esc", "close")];
-        let body = foot(inside, &keys, buf, draw);
+        let keys: &[(&str, &str)] =
+            if self.leaving { &[("y", "close without making it"), ("any other key", "no")] } else { &keys };
+        let body = foot(inside, keys, buf, draw);
         self.field((body, 0), ("tools", &self.filter, Field::Tools, "type to filter"), buf, draw);
         let visible = self.pick.visible();
         let width = usize::from(body.width);

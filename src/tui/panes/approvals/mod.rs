@@ -5,7 +5,6 @@
 
 mod grants;
 
-use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -124,19 +123,6 @@ impl ApprovalsPane {
             RowId::Stopped(seat) => Some(Effect::Ask(Question::release_seat(seat))),
         }
     }
-
-    /// Whether a text field has the keys: never.
-    pub const fn typing(&self) -> bool {
-        false
-    }
-
-    /// A key for a text field; there is none.
-    pub fn text(&mut self, _key: KeyEvent, _snapshot: &Snapshot) -> Vec<Effect> {
-        Vec::new()
-    }
-
-    /// Pasted text, for which there is no field.
-    pub const fn paste(&mut self, _text: &str) {}
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {

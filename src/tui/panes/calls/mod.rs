@@ -9,12 +9,11 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::filter::{Filter, Term};
-use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use super::filter::{Field, Term};
+use super::two::{Focus, Two, empty};
 use crate::clock::Precision;
 use crate::engine::command::Command;
 use crate::engine::snapshot::{CallPhase, CallView, Caller, FormView, Snapshot};
@@ -24,11 +23,8 @@ use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
 use crate::tui::widgets::badge;
-use crate::tui::widgets::border::inner;
-use crate::tui::widgets::cells::to_cells;
-use crate::tui::widgets::detail::Detail;
-use crate::tui::widgets::paint::{Row, Span, line, put, took};
-use crate::tui::widgets::table::{Column, Selection};
+use crate::tui::widgets::paint::{Row, Span, took};
+use crate::tui::widgets::table::Column;
 
 const COLUMNS: [Column; 6] = [
     Column::stays("time", 8),
@@ -48,18 +44,13 @@ type Made = (Arc<CallView>, (usize, Option<FormId>));
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct CallsPane {
-    split: Split,
-    area: Rect,
-    focus: Focus,
-    filter: Filter,
+    two: Two<CallId>,
     /// Calls that pass the filter, newest first.
     rows: Vec<Arc<CallView>>,
-    pick: Selection<CallId>,
     /// The newest call is selected as it arrives.
     follow: bool,
     /// Selected as soon as it is listed, unless the person goes elsewhere first.
     wanted: Option<CallId>,
-    detail: Detail,
     /// What the server of the selected call asks the person, while it waits for that.
     asking: Option<FormId>,
     /// What the detail was made from: the call, its width, and whether the server asks.
@@ -68,112 +59,78 @@ pub struct CallsPane {
 
 impl Default for CallsPane {
     fn default() -> Self {
-        Self {
-            split: Split::default(),
-            area: Rect::default(),
-            focus: Focus::List,
-            filter: Filter::default(),
-            rows: Vec::new(),
-            pick: Selection::default(),
-            follow: true,
-            wanted: None,
-            detail: Detail::default(),
-            asking: None,
-            made: None,
-        }
+        Self { two: Two::default(), rows: Vec::new(), follow: true, wanted: None, asking: None, made: None }
     }
 }
 
 impl CallsPane {
     /// Fits the pane to its area and the snapshot.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
-        self.area = area;
-        self.split = Split::of(area, self.focus);
-        let terms = self.filter.terms();
+        let terms = self.two.filter.terms();
         self.rows = snapshot.calls.iter().rev().filter(|call| passes(call, &terms)).cloned().collect();
         if let Some(wanted) = self.wanted.take_if(|wanted| self.rows.iter().any(|call| call.id == *wanted)) {
-            self.pick.select(wanted);
+            self.two.pick.select(wanted);
         }
         if let (true, Some(newest)) = (self.follow, self.rows.first()) {
-            self.pick.select(newest.id.clone());
+            self.two.pick.select(newest.id.clone());
         }
-        let used = 1 + usize::from(self.filter.typing());
-        self.pick.layout(&self.ids(), to_cells(usize::from(inner(self.list_area()).height).saturating_sub(used)));
+        self.two.layout(area, &self.ids());
         self.asking = self.selected().and_then(|call| asks(call, snapshot));
         self.describe();
     }
 
     /// Shows this call, which may not be in the snapshot yet.
     pub fn show_call(&mut self, call: &CallId) {
-        self.filter.keep();
-        self.filter.clear();
+        self.two.filter.keep();
+        self.two.filter.clear();
+        self.two.focus_list();
         self.follow = false;
-        self.focus = Focus::List;
         self.wanted = Some(call.clone());
     }
 
     /// Gives the list the focus.
     pub const fn to_list(&mut self) {
-        self.focus = Focus::List;
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while the detail has the focus.
-    pub fn way_back(&self) -> Option<&'static str> {
-        (self.focus == Focus::Detail).then_some("list")
+    pub const fn way_back(&self) -> Option<&'static str> {
+        self.two.way_back()
     }
 
     /// Acts on what the person means.
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         let effects = self.act(intent, snapshot);
-        self.layout(self.area, snapshot);
+        self.layout(self.two.area(), snapshot);
         effects
     }
 
     /// Whether the filter line has the keys.
     pub const fn typing(&self) -> bool {
-        self.filter.typing()
+        self.two.filter.typing()
     }
 
-    /// A key while typing.
-    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
-        self.filter.key(key);
-        self.layout(self.area, snapshot);
-        Vec::new()
-    }
-
-    /// Pasted text while typing.
-    pub fn paste(&mut self, text: &str) {
-        if self.filter.typing() {
-            self.filter.insert(text);
-        }
+    /// The text field that has the keys.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
+        self.two.field()
     }
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
-        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        let [list, detail] = self.two.draws(draw);
+        self.render_list(buf, &list);
+        self.two.about(buf, (self.made.as_ref().map(|(call, _)| &*call.name), "Call"), &detail);
     }
 
     fn act(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         match intent {
-            _ if switches(intent) => self.focus = self.focus.other(),
             Intent::Open => return self.open(snapshot),
-            Intent::Back if self.filter.typing() => self.filter.forget(),
-            Intent::Back if self.focus == Focus::Detail => self.focus = Focus::List,
-            Intent::Back => {
-                self.filter.clear();
-            }
-            Intent::Submit => self.filter.keep(),
-            Intent::Search => {
-                self.focus = Focus::List;
-                self.filter.begin();
-            }
-            Intent::CycleClass => self.filter.cycle("class", &CLASSES),
+            Intent::Search => self.two.search(),
+            Intent::CycleClass => self.two.filter.cycle("class", &CLASSES),
             Intent::Follow => (self.follow, self.wanted) = (!self.follow, None),
             Intent::CancelCall => return self.cancel(snapshot),
-            _ if self.focus == Focus::Detail => self.detail.apply(intent),
             _ => {
-                if self.pick.apply(intent, &self.ids()) {
+                if self.two.apply(intent, &self.ids()) {
                     (self.follow, self.wanted) = (intent == Intent::Top, None);
                 }
             }
@@ -182,7 +139,7 @@ impl CallsPane {
     }
 
     fn selected(&self) -> Option<&Arc<CallView>> {
-        let id = self.pick.id()?;
+        let id = self.two.pick.id()?;
         self.rows.iter().find(|call| call.id == *id)
     }
 
@@ -197,7 +154,7 @@ impl CallsPane {
             return vec![Effect::OpenForm(form)];
         }
         if self.selected().is_some() {
-            self.focus = Focus::Detail;
+            self.two.focus = Focus::Detail;
         }
         Vec::new()
     }
@@ -229,14 +186,9 @@ impl CallsPane {
         self.rows.iter().map(|call| call.id.clone()).collect()
     }
 
-    fn list_area(&self) -> Rect {
-        Split::of(self.area, Focus::List).list
-    }
-
     fn describe(&mut self) {
-        let width = Split::of(self.area, Focus::Detail).detail_width();
+        let width = self.two.width();
         let selected = self.selected().cloned();
-        self.detail.resize(usize::from(inner(Split::of(self.area, Focus::Detail).detail).height));
         let same = match (&self.made, &selected) {
             (Some((made, at)), Some(call)) => *at == (width, self.asking) && is_same(made, call),
             (None, None) => true,
@@ -246,32 +198,26 @@ impl CallsPane {
             return;
         }
         if self.made.as_ref().map(|(made, _)| &made.id) != selected.as_ref().map(|call| &call.id) {
-            self.detail.rewind();
+            self.two.detail.rewind();
         }
         let sections =
             selected.as_deref().map(|call| about::sections(call, self.asking.is_some(), width)).unwrap_or_default();
-        self.detail.fill(sections, width);
+        self.two.detail.fill(sections, width);
         self.made = selected.map(|call| (call, (width, self.asking)));
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
         let all = draw.snapshot.calls.len();
         let mut right = Row::new();
-        if !self.filter.text().is_empty() {
-            right.push(Span::new(Role::Accent, &format!("{}  ", self.filter.text())));
+        let filter = self.two.filter.text();
+        if !filter.is_empty() {
+            right.push(Span::new(Role::Accent, &format!("{filter}  ")));
             right.push(Span::new(Role::Dim, &format!("{}/{all}", self.rows.len())));
         } else if all > 0 {
             right.push(Span::new(Role::Dim, &all.to_string()));
         }
         let state = if self.follow { "Calls · following" } else { "Calls" };
-        if self.split.list.is_empty() {
-            return;
-        }
-        let mut inside = frame(buf, self.split.list, (title(state, draw), right), draw);
-        if self.filter.typing() {
-            put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
-            inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };
-        }
+        let Some(inside) = self.two.list(buf, (state, right), draw) else { return };
         if self.rows.is_empty() {
             let texts: &[&str] = if all == 0 {
                 &["No calls yet.", "Calls by agents and your own (Enter on a tool) are listed here."]
@@ -280,25 +226,8 @@ impl CallsPane {
             };
             return empty(buf, inside, texts, draw);
         }
-        let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
-        let lines: Vec<Line> = visible
-            .iter()
-            .map(|call| Line { cells: cells(call, draw), selected: self.pick.id() == Some(&call.id) })
-            .collect();
-        table(buf, inside, (&COLUMNS, &lines), draw);
-    }
-
-    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
-        let name = self.made.as_ref().map_or("Call", |(call, _)| &call.name);
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(name, draw), right), draw);
-        if self.made.is_none() {
-            return empty(buf, inside, &["Nothing is selected."], draw);
-        }
-        self.detail.render(buf, inside, draw);
+        let row = |call: &Arc<CallView>| (call.id.clone(), cells(call, draw));
+        self.two.rows(buf, (inside, &COLUMNS), (self.rows.iter(), row), draw);
     }
 }
 

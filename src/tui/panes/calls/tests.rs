@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 
 use super::*;
@@ -58,16 +58,16 @@ fn the_newest_is_followed_until_the_selection_moves() {
     let mut all = calls();
     let newest = all.calls.pop().unwrap();
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&id(5)));
+    assert_eq!(pane.two.pick.id(), Some(&id(5)));
     all.calls.push(newest.clone());
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&id(6)), "followed");
+    assert_eq!(pane.two.pick.id(), Some(&id(6)), "followed");
     pane.apply(Intent::Down, &all);
     all.calls.push(Arc::new(CallView { id: id(7), ..(*newest).clone() }));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&id(5)), "it stays on the same call");
+    assert_eq!(pane.two.pick.id(), Some(&id(5)), "it stays on the same call");
     pane.apply(Intent::Follow, &all);
-    assert_eq!(pane.pick.id(), Some(&id(7)));
+    assert_eq!(pane.two.pick.id(), Some(&id(7)));
 }
 
 #[test]
@@ -94,17 +94,17 @@ fn a_call_that_is_not_there_yet_is_shown_when_it_comes() {
     let other = Arc::new(CallView { id: id(9), ..(*newest).clone() });
     all.calls.extend([newest, other]);
     let text = shown(&mut pane, &all, (120, 40));
-    assert_eq!(pane.pick.id(), Some(&id(6)), "{text}");
+    assert_eq!(pane.two.pick.id(), Some(&id(6)), "{text}");
     assert!(text.contains("audit why          │\n") && text.contains("c0000000006)"), "with its detail: {text}");
     pane.apply(Intent::Down, &all);
-    assert_eq!(pane.pick.id(), Some(&id(5)), "the list has the keys");
+    assert_eq!(pane.two.pick.id(), Some(&id(5)), "the list has the keys");
 
     pane.show_call(&id(77));
     pane.layout(screen(120, 40), &all);
     pane.apply(Intent::Bottom, &all);
     all.calls.push(Arc::new(CallView { id: id(77), ..(*all.calls[0]).clone() }));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&id(1)), "somebody who has gone elsewhere stays there");
+    assert_eq!(pane.two.pick.id(), Some(&id(1)), "somebody who has gone elsewhere stays there");
 }
 
 #[test]
@@ -157,9 +157,10 @@ fn the_filter_takes_words_and_pairs() {
         pane.apply(Intent::Search, &all);
         assert!(pane.typing());
         for c in filter.chars() {
-            pane.text(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), &all);
+            pane.field().unwrap().key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
         }
-        pane.text(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE), &all);
+        pane.field().unwrap().key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
+        pane.layout(screen(120, 40), &all);
         assert!(!pane.typing());
         assert_eq!(pane.rows.len(), count, "{filter}");
     }

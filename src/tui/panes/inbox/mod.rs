@@ -11,18 +11,15 @@ use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use super::two::{Focus, Two, empty};
 use crate::clock::Timestamp;
 use crate::engine::snapshot::{QuestionKind, QuestionView, Snapshot};
 use crate::tui::Draw;
 use crate::tui::format::by_minutes;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::inner;
-use crate::tui::widgets::cells::to_cells;
-use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span, clock};
-use crate::tui::widgets::table::{Align, Column, Selection, Width};
+use crate::tui::widgets::table::{Align, Column, Width};
 
 const COLUMNS: [Column; 5] = [
     Column::grows("question", 10),
@@ -37,12 +34,8 @@ const SOON: u64 = 15;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct InboxPane {
-    area: Rect,
-    split: Split,
-    focus: Focus,
+    two: Two<Arc<str>>,
     zone: TimeZone,
-    pick: Selection<Arc<str>>,
-    detail: Detail,
     /// What the detail is about.
     made: Option<Arc<str>>,
 }
@@ -50,57 +43,44 @@ pub struct InboxPane {
 impl InboxPane {
     /// Nothing selected yet; times are shown in this zone.
     pub fn new(zone: TimeZone) -> Self {
-        Self {
-            area: Rect::ZERO,
-            split: Split::default(),
-            focus: Focus::List,
-            zone,
-            pick: Selection::default(),
-            detail: Detail::default(),
-            made: None,
-        }
+        Self { two: Two::default(), zone, made: None }
     }
 
     /// Fits the pane to its area and the snapshot.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
-        let rows: Vec<Arc<str>> = snapshot.questions.iter().map(|row| row.channel.clone()).collect();
-        if rows.is_empty() {
-            self.focus = Focus::List;
+        let ids = ids(snapshot);
+        if ids.is_empty() {
+            self.to_list();
         }
-        (self.area, self.split) = (area, Split::of(area, self.focus));
-        let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&rows, to_cells(usize::from(inner(list).height).saturating_sub(1)));
+        self.two.layout(area, &ids);
         self.describe(snapshot);
     }
 
     /// Acts on what the person means.
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
-        let mut effects = Vec::new();
-        match intent {
-            Intent::Open => effects.extend(self.open(snapshot)),
-            _ if switches(intent) => self.focus = self.focus.other(),
-            Intent::Back => self.focus = Focus::List,
-            _ if self.focus == Focus::Detail => self.detail.apply(intent),
-            _ => {
-                let rows: Vec<Arc<str>> = snapshot.questions.iter().map(|row| row.channel.clone()).collect();
-                self.pick.apply(intent, &rows);
-            }
-        }
-        self.layout(self.area, snapshot);
-        effects
+        let effect = if intent == Intent::Open {
+            self.open(snapshot)
+        } else {
+            self.two.apply(intent, &ids(snapshot));
+            None
+        };
+        self.layout(self.two.area(), snapshot);
+        effect.into_iter().collect()
+    }
+
+    /// The channel of what is selected.
+    pub const fn channel(&self) -> Option<&Arc<str>> {
+        self.two.pick.id()
     }
 
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
-        self.focus = Focus::List;
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while the detail has the keys.
     pub const fn way_back(&self) -> Option<&'static str> {
-        match self.focus {
-            Focus::List => None,
-            Focus::Detail => Some("list"),
-        }
+        self.two.way_back()
     }
 
     /// True when the selected row can still be answered.
@@ -114,14 +94,14 @@ impl InboxPane {
     }
 
     fn selected<'s>(&self, snapshot: &'s Snapshot) -> Option<&'s Arc<QuestionView>> {
-        let channel = self.pick.id()?;
+        let channel = self.two.pick.id()?;
         snapshot.questions.iter().find(|row| row.channel == *channel)
     }
 
     fn open(&mut self, snapshot: &Snapshot) -> Option<Effect> {
         let row = self.selected(snapshot)?;
         if !row.is_open() {
-            self.focus = Focus::Detail;
+            self.two.focus = Focus::Detail;
             return None;
         }
         if snapshot.read_only {
@@ -133,57 +113,38 @@ impl InboxPane {
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
-        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        let [list, detail] = self.two.draws(draw);
+        self.render_list(buf, &list);
+        self.two.about(buf, (self.made.as_deref(), "Question"), &detail);
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.list.is_empty() {
-            return;
-        }
         let rows = &draw.snapshot.questions;
         let open = rows.iter().filter(|row| row.is_open()).count();
         let count = if rows.is_empty() { Row::new() } else { vec![Span::new(Role::Dim, &format!("{open} open"))] };
-        let inside = frame(buf, self.split.list, (title("Inbox", draw), count), draw);
+        let Some(inside) = self.two.list(buf, ("Inbox", count), draw) else { return };
         if rows.is_empty() {
             let more = "Questions that seats ask each other and prompts of autopilots stand here until they are \
                 answered: by the seat's agent, or by you.";
             return empty(buf, inside, &["Nobody waits for an answer.", more], draw);
         }
-        let window = self.pick.visible();
-        let visible = rows.iter().skip(window.start).take(window.len());
-        let line = |row: &Arc<QuestionView>| Line {
-            cells: cells(row, draw.now),
-            selected: self.pick.id() == Some(&row.channel),
-        };
-        let lines: Vec<Line> = visible.map(line).collect();
-        table(buf, inside, (&COLUMNS, &lines), draw);
-    }
-
-    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
-        let name = self.made.as_deref().unwrap_or("Question");
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(name, draw), right), draw);
-        if self.made.is_none() {
-            return empty(buf, inside, &["Nothing is selected."], draw);
-        }
-        self.detail.render(buf, inside, draw);
+        let row = |row: &Arc<QuestionView>| (row.channel.clone(), cells(row, draw.now));
+        self.two.rows(buf, (inside, &COLUMNS), (rows.iter(), row), draw);
     }
 
     fn describe(&mut self, snapshot: &Snapshot) {
-        let place = Split::of(self.area, Focus::Detail);
-        let width = place.detail_width();
-        self.detail.resize(usize::from(inner(place.detail).height));
-        if self.made.as_ref() != self.pick.id() {
-            self.detail.rewind();
+        let width = self.two.width();
+        if self.made.as_ref() != self.two.pick.id() {
+            self.two.detail.rewind();
         }
-        self.made = self.pick.id().cloned();
+        self.made = self.two.pick.id().cloned();
         let sections = self.selected(snapshot).map(|row| about::sections(row, &self.zone, width));
-        self.detail.fill(sections.unwrap_or_default(), width);
+        self.two.detail.fill(sections.unwrap_or_default(), width);
     }
+}
+
+fn ids(snapshot: &Snapshot) -> Vec<Arc<str>> {
+    snapshot.questions.iter().map(|row| row.channel.clone()).collect()
 }
 
 fn cells(row: &QuestionView, now: Timestamp) -> Vec<Row> {

@@ -11,7 +11,7 @@ use crate::rows::Ask;
 use crate::rows::pages::Page;
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
-use crate::tui::panes::two::{empty, frame, title};
+use crate::tui::panes::two::{Two, empty, title};
 use crate::tui::theme::Role;
 use crate::tui::widgets::cells::clear;
 use crate::tui::widgets::detail::Detail;
@@ -30,7 +30,6 @@ pub(super) struct Reading {
     shown: Option<(Which, Shown)>,
     /// An earlier version of this page.
     earlier: Option<(Arc<str>, i64)>,
-    detail: Detail,
     pub(super) search: Search,
     /// The row of the last match, which of the rows with matches it is, and how many there are.
     at: Option<(usize, (usize, usize))>,
@@ -54,12 +53,12 @@ impl Reading {
         self.stale = true;
     }
 
-    /// Fits it to its size and to the page that is selected.
-    pub(super) fn layout(&mut self, id: Option<&Arc<str>>, (width, height): (usize, usize), zone: &TimeZone) {
-        self.detail.resize(height);
-        let Some(id) = id else {
+    /// Fits it to its place and to the page that is selected.
+    pub(super) fn layout(&mut self, two: &mut Two<Arc<str>>, zone: &TimeZone) {
+        let width = two.width();
+        let Some(id) = two.pick.id() else {
             (self.made, self.earlier) = (None, None);
-            return self.detail.fill(Vec::new(), width);
+            return two.detail.fill(Vec::new(), width);
         };
         self.earlier.take_if(|(page, _)| page != id);
         let which = (id.clone(), self.version_of(id));
@@ -70,11 +69,11 @@ impl Reading {
             return;
         }
         if self.made.as_ref().is_none_or(|((made, _), _)| made != id) {
-            self.detail.rewind();
+            two.detail.rewind();
             self.search = Search::default();
         }
         let sections = self.page().map(|page| about::sections(page, zone, width)).unwrap_or_default();
-        self.detail.fill(sections, width);
+        two.detail.fill(sections, width);
         (self.made, self.stale, self.at) = (Some((which, width)), false, None);
     }
 
@@ -109,52 +108,52 @@ impl Reading {
         self.search.leave() || self.earlier.take().is_some()
     }
 
-    pub(super) fn apply(&mut self, intent: Intent) -> Vec<Effect> {
-        match intent {
-            Intent::Search => self.search.open(),
-            Intent::Submit => {
-                self.search.keep();
-                return self.find(Intent::NextMatch);
-            }
-            Intent::NextMatch | Intent::PreviousMatch => return self.find(intent),
-            Intent::Older => {
-                let Some(version) = self.older() else {
-                    return vec![Effect::Say("this is the first version that is kept".into())];
-                };
-                self.earlier = self.page().map(|page| (page.head.id.clone(), version));
-            }
-            Intent::Newer => {
-                let newer = self.page().and_then(|page| {
-                    let later = |number: &i64| *number > page.head.version && *number < page.newest;
-                    let next = page.versions.iter().rev().map(|version| version.number).find(later);
-                    next.map(|version| (page.head.id.clone(), version))
-                });
-                if self.earlier.is_none() {
-                    return vec![Effect::Say("this is the newest version".into())];
-                }
-                self.earlier = newer;
-            }
-            _ => self.detail.apply(intent),
+    /// To an older or a newer version.
+    pub(super) fn turn(&mut self, intent: Intent) -> Option<Effect> {
+        if intent == Intent::Older {
+            let Some(version) = self.older() else {
+                return Some(Effect::Say("this is the first version that is kept".into()));
+            };
+            self.earlier = self.page().map(|page| (page.head.id.clone(), version));
+            return None;
         }
-        Vec::new()
+        let newer = self.page().and_then(|page| {
+            let later = |number: &i64| *number > page.head.version && *number < page.newest;
+            let next = page.versions.iter().rev().map(|version| version.number).find(later);
+            next.map(|version| (page.head.id.clone(), version))
+        });
+        if self.earlier.is_none() {
+            return Some(Effect::Say("this is the newest version".into()));
+        }
+        self.earlier = newer;
+        None
     }
 
-    fn find(&mut self, direction: Intent) -> Vec<Effect> {
-        if !self.search.is_active() {
-            return Vec::new();
+    /// Opens the search, or goes to a match.
+    pub(super) fn look(&mut self, intent: Intent, detail: &mut Detail) -> Option<Effect> {
+        if intent == Intent::Search {
+            self.search.open();
+            return None;
         }
+        if intent == Intent::Submit {
+            self.search.keep();
+        }
+        if !self.search.is_active() {
+            return None;
+        }
+        let direction = if intent == Intent::Submit { Intent::NextMatch } else { intent };
         let from = self.at.map(|(row, _)| row);
-        let Some((row, around)) = self.detail.find(&self.search, (from, direction)) else {
+        let Some((row, around)) = detail.find(&self.search, (from, direction)) else {
             self.at = None;
             let words = format!("\"{}\" is not in this page", crate::text::visible(self.search.text()));
-            return vec![Effect::Say(words.into())];
+            return Some(Effect::Say(words.into()));
         };
-        self.at = Some((row, self.detail.place(&self.search, row)));
-        if around { vec![Effect::Say("the search went on from the other end".into())] } else { Vec::new() }
+        self.at = Some((row, detail.place(&self.search, row)));
+        around.then(|| Effect::Say("the search went on from the other end".into()))
     }
 
     /// Draws it.
-    pub(super) fn render(&self, buf: &mut Buffer, area: Rect, draw: &Draw<'_>) {
+    pub(super) fn render(&self, buf: &mut Buffer, two: &Two<Arc<str>>, draw: &Draw<'_>) {
         let mut name = title("Page", draw);
         if let (Some(page), true) = (self.page(), self.made.is_some()) {
             name = title(&page.head.title, draw);
@@ -163,23 +162,22 @@ impl Reading {
                 name.push(Span::new(Role::Warning, &words));
             }
         }
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, area, (name, right), draw);
+        let Some(inside) = two.beside(buf, name, draw) else { return };
         match (&self.shown, &self.made) {
             (_, None) => empty(buf, inside, &["Nothing is selected."], draw),
             (Some((_, Err(why))), _) => empty(buf, inside, &[why], draw),
             (Some((_, Ok(None))), _) => empty(buf, inside, &["It is not there any more."], draw),
-            _ => put_rows(buf, inside, &self.detail.window(&self.search), draw.theme),
+            _ => put_rows(buf, inside, &two.detail.window(&self.search), draw.theme),
         }
-        self.render_search(buf, area, draw);
+        self.render_search(buf, inside, draw);
     }
 
     /// The search in the lower border.
-    fn render_search(&self, buf: &mut Buffer, area: Rect, draw: &Draw<'_>) {
-        if area.height < 2 || area.width < 8 {
+    fn render_search(&self, buf: &mut Buffer, inside: Rect, draw: &Draw<'_>) {
+        if inside.width < 4 {
             return;
         }
-        let line = Rect { x: area.x + 1, y: area.bottom() - 1, width: area.width - 2, height: 1 };
+        let line = Rect { x: inside.x - 1, y: inside.bottom(), width: inside.width + 2, height: 1 };
         if let Some(field) = self.search.field() {
             clear(buf, line);
             put(buf, line, &[Span::new(Role::Key, " /")], draw.theme);

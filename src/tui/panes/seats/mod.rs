@@ -16,7 +16,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::sessions::stopped;
-use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use super::two::{Focus, Two, empty};
 use crate::engine::snapshot::{ChartNode, ChartRow, SeatView, ServerView, SessionView, Snapshot, UnitView};
 use crate::ids::SeatHandle;
 use crate::org::SeatKind;
@@ -26,11 +26,8 @@ use crate::tui::Draw;
 use crate::tui::format::plural;
 use crate::tui::intent::{Effect, Intent, Question, Target};
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::inner;
-use crate::tui::widgets::cells::to_cells;
-use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span};
-use crate::tui::widgets::table::{Align, Column, Selection, Width};
+use crate::tui::widgets::table::{Align, Column, Width};
 use held::Holdings;
 
 const COLUMNS: [Column; 5] = [
@@ -65,12 +62,8 @@ impl RowId {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct SeatsPane {
-    area: Rect,
-    split: Split,
-    focus: Focus,
+    two: Two<RowId>,
     zone: TimeZone,
-    pick: Selection<RowId>,
-    detail: Detail,
     /// What the detail is about.
     made: Option<RowId>,
     /// Which part of its memory it shows; `None`: everything else about it.
@@ -86,12 +79,8 @@ impl SeatsPane {
     /// Nothing selected yet; times are shown in this zone.
     pub fn new(zone: TimeZone) -> Self {
         Self {
-            area: Rect::ZERO,
-            split: Split::default(),
-            focus: Focus::List,
+            two: Two::default(),
             zone,
-            pick: Selection::default(),
-            detail: Detail::default(),
             made: None,
             kept: None,
             remembered: None,
@@ -103,14 +92,12 @@ impl SeatsPane {
 
     /// Fits the pane to its area and the snapshot.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
-        let rows = ids(snapshot);
-        if rows.is_empty() {
-            self.focus = Focus::List;
+        let ids = ids(snapshot);
+        if ids.is_empty() {
+            self.to_list();
         }
         self.holdings.follow(snapshot);
-        (self.area, self.split) = (area, Split::of(area, self.focus));
-        let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&rows, to_cells(usize::from(inner(list).height).saturating_sub(1)));
+        self.two.layout(area, &ids);
         self.describe(snapshot);
     }
 
@@ -127,19 +114,26 @@ impl SeatsPane {
                 effects.extend(self.act(intent, snapshot));
             }
             Intent::Memory => effects.extend(self.next_part(snapshot)),
-            _ if switches(intent) => self.focus = self.focus.other(),
-            Intent::Open => self.focus = Focus::Detail,
-            Intent::Back => (self.focus, self.kept) = (Focus::List, None),
-            _ if self.focus == Focus::Detail => self.detail.apply(intent),
-            _ => _ = self.pick.apply(intent, &ids(snapshot)),
+            Intent::Open => self.two.focus = Focus::Detail,
+            Intent::Back => (self.two.focus, self.kept) = (Focus::List, None),
+            _ => _ = self.two.apply(intent, &ids(snapshot)),
         }
-        self.layout(self.area, snapshot);
+        self.layout(self.two.area(), snapshot);
         effects
     }
 
-    /// Gives the keys to the list.
+    /// What is selected, by a name that no other row has.
+    pub fn marked(&self) -> Option<Arc<str>> {
+        self.two.pick.id().map(|id| match id {
+            RowId::Unit(unit) => format!("unit {unit}").into(),
+            RowId::Seat(seat) => seat.as_str().into(),
+        })
+    }
+
+    /// Gives the keys to the list; the detail is about the seat, not about what it remembers.
     pub const fn to_list(&mut self) {
-        self.focus = Focus::List;
+        self.two.focus_list();
+        self.kept = None;
     }
 
     /// What it wants to know of the seats' memories.
@@ -167,7 +161,7 @@ impl SeatsPane {
 
     /// To the next part of what the selected seat remembers, and after the last one back to everything else.
     fn next_part(&mut self, snapshot: &Snapshot) -> Option<Effect> {
-        match selected(self.pick.id()?, snapshot)? {
+        match selected(self.two.pick.id()?, snapshot)? {
             ChartNode::Seat(seat) if seat.kind == SeatKind::Agent => {}
             ChartNode::Seat(seat) => {
                 return Some(Effect::Complain(format!("{} is a human: nothing is kept here", seat.name).into()));
@@ -183,23 +177,25 @@ impl SeatsPane {
             Some(Kept::Skills) => Some(Kept::Turns),
             Some(Kept::Turns) => None,
         };
-        self.focus = if self.kept.is_some() { Focus::Detail } else { self.focus };
-        self.detail.rewind();
+        if self.kept.is_some() {
+            self.two.focus = Focus::Detail;
+        }
+        self.two.detail.rewind();
         None
     }
 
     /// What Esc does, in a word, while the detail has the keys.
     pub const fn way_back(&self) -> Option<&'static str> {
-        match self.focus {
-            Focus::List => None,
-            Focus::Detail => Some("list"),
+        match self.two.way_back() {
+            None if self.kept.is_some() => Some("about the seat"),
+            way => way,
         }
     }
 
     /// What a key about a seat comes to.
     fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
         let complain = |words: String| Some(Effect::Complain(words.into()));
-        let seat = match selected(self.pick.id()?, snapshot)? {
+        let seat = match selected(self.two.pick.id()?, snapshot)? {
             ChartNode::Seat(seat) => seat,
             ChartNode::Unit(unit) => return complain(format!("{} is a unit: go to one of its seats", unit.unit.name)),
         };
@@ -217,14 +213,17 @@ impl SeatsPane {
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
-        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        let [list, detail] = self.two.draws(draw);
+        self.render_list(buf, &list);
+        let name = self.made.as_ref().and_then(|id| selected(id, draw.snapshot)).map(|node| match (node, self.kept) {
+            (ChartNode::Seat(seat), Some(kept)) => format!("{}: {}", seat.handle, memory::title(kept)),
+            (ChartNode::Seat(seat), None) => format!("seat {}", seat.handle),
+            (ChartNode::Unit(unit), _) => format!("unit {}", unit.unit.name),
+        });
+        self.two.about(buf, (name.as_deref(), "Seat"), &detail);
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.list.is_empty() {
-            return;
-        }
         let chart = &draw.snapshot.chart;
         let mut count = Row::new();
         if !draw.snapshot.stopped_seats.is_empty() {
@@ -232,16 +231,12 @@ impl SeatsPane {
             count.push(Span::new(Role::Warning, &words));
         }
         count.push(Span::new(Role::Dim, &chart.seats().count().to_string()));
-        let inside = frame(buf, self.split.list, (title("Seats", draw), count), draw);
+        let Some(inside) = self.two.list(buf, ("Seats", count), draw) else { return };
         if chart.rows.is_empty() {
             return empty(buf, inside, &["The configuration has not been read yet."], draw);
         }
-        let visible = chart.rows.get(self.pick.visible()).unwrap_or_default();
-        let lines: Vec<Line> = visible
-            .iter()
-            .map(|row| Line { cells: self.cells(row, draw), selected: self.pick.id() == Some(&RowId::of(row)) })
-            .collect();
-        table(buf, inside, (&COLUMNS, &lines), draw);
+        let row = |row: &ChartRow| (RowId::of(row), self.cells(row, draw));
+        self.two.rows(buf, (inside, &COLUMNS), (chart.rows.iter(), row), draw);
     }
 
     fn cells(&self, row: &ChartRow, draw: &Draw<'_>) -> Vec<Row> {
@@ -270,34 +265,12 @@ impl SeatsPane {
         ]
     }
 
-    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
-        let name = match self.made.as_ref().and_then(|id| selected(id, draw.snapshot)) {
-            Some(ChartNode::Seat(seat)) => match self.kept {
-                Some(kept) => format!("{}: {}", seat.handle, memory::title(kept)),
-                None => format!("seat {}", seat.handle),
-            },
-            Some(ChartNode::Unit(unit)) => format!("unit {}", unit.unit.name),
-            None => "Seat".to_owned(),
-        };
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
-        if self.made.is_none() {
-            return empty(buf, inside, &["Nothing is selected."], draw);
-        }
-        self.detail.render(buf, inside, draw);
-    }
-
     fn describe(&mut self, snapshot: &Snapshot) {
-        let place = Split::of(self.area, Focus::Detail);
-        let width = place.detail_width();
-        self.detail.resize(usize::from(inner(place.detail).height));
-        if self.made.as_ref() != self.pick.id() {
-            self.detail.rewind();
+        let width = self.two.width();
+        if self.made.as_ref() != self.two.pick.id() {
+            self.two.detail.rewind();
         }
-        self.made = self.pick.id().cloned();
+        self.made = self.two.pick.id().cloned();
         if self.wanted().is_some() && self.has_memory(snapshot) {
             return self.remember(width);
         }
@@ -310,7 +283,7 @@ impl SeatsPane {
             }
             None => Vec::new(),
         };
-        self.detail.fill(sections, width);
+        self.two.detail.fill(sections, width);
     }
 
     fn has_memory(&self, snapshot: &Snapshot) -> bool {
@@ -331,7 +304,7 @@ impl SeatsPane {
             (Some((_, Err(problem))), _) => memory::problem(problem, width),
             _ => Vec::new(),
         };
-        self.detail.fill(sections, width);
+        self.two.detail.fill(sections, width);
         self.filled = Some((number, width));
     }
 }

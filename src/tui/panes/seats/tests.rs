@@ -84,7 +84,7 @@ fn shown(pane: &mut SeatsPane, snapshot: &Snapshot) -> String {
 
 fn on(handle: &str, snapshot: &Snapshot) -> SeatsPane {
     let mut pane = pane(snapshot);
-    pane.pick.select(RowId::Seat(handle.into()));
+    pane.two.pick.select(RowId::Seat(handle.into()));
     pane.layout(screen(120, 40), snapshot);
     pane
 }
@@ -114,11 +114,11 @@ fn the_selection_stays_on_the_seat_over_a_reload_and_goes_to_the_nearest_when_it
     changed.units.insert(0, unit("Also new", None));
     all.chart = charted(&changed);
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&RowId::Seat("ops".into())), "rows moved, the seat did not");
+    assert_eq!(pane.two.pick.id(), Some(&RowId::Seat("ops".into())), "rows moved, the seat did not");
     changed.seats.retain(|seat| seat.handle.as_str() != "ops");
     all.chart = charted(&changed);
     let picture = shown(&mut pane, &all);
-    let id = pane.pick.id().cloned().unwrap();
+    let id = pane.two.pick.id().cloned().unwrap();
     assert!(all.chart.rows.iter().any(|row| RowId::of(row) == id) && !picture.contains("ops"), "{id:?} {picture}");
     all.chart = Arc::default();
     assert!(shown(&mut pane, &all).contains("has not been read yet"));
@@ -204,7 +204,7 @@ fn keys_lead_to_its_tools_and_to_a_question_about_stopping() {
     all.read_only = true;
     assert!(matches!(pane.apply(Intent::ReleaseSeat, &all).as_slice(), [Effect::Complain(_)]));
     let mut on_unit = pane;
-    on_unit.pick.select(RowId::Unit("Tech".into()));
+    on_unit.two.pick.select(RowId::Unit("Tech".into()));
     on_unit.layout(screen(120, 40), &all);
     assert!(matches!(on_unit.apply(Intent::StopSeat, &all).as_slice(), [Effect::Complain(_)]));
     let picture = shown(&mut on_unit, &all);
@@ -256,7 +256,7 @@ fn what_a_seat_remembers_is_asked_for_and_shown_whole_part_by_part() {
     assert_eq!(pane.wants(), [], "looked at no more");
     assert!(shown(&mut pane, &all).contains("2 servers, 1 of its own"), "everything else again");
     for none in [RowId::Seat("chief".into()), RowId::Unit("Tech".into())] {
-        pane.pick.select(none.clone());
+        pane.two.pick.select(none.clone());
         assert!(matches!(pane.apply(Intent::Memory, &all).as_slice(), [Effect::Complain(_)]), "{none:?}");
         assert_eq!(pane.wants(), []);
     }

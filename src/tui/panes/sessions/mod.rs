@@ -9,12 +9,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use super::two::{Focus, Two, empty};
 use crate::clock::Precision;
 use crate::engine::snapshot::{SessionView, Snapshot, StoppedSeat};
 use crate::ids::SeatHandle;
@@ -22,11 +21,8 @@ use crate::tui::Draw;
 use crate::tui::format::{plural, span};
 use crate::tui::intent::{Effect, Intent, Question};
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::inner;
-use crate::tui::widgets::cells::to_cells;
-use crate::tui::widgets::detail::Detail;
 use crate::tui::widgets::paint::{Row, Span};
-use crate::tui::widgets::table::{Align, Column, Selection, Width};
+use crate::tui::widgets::table::{Align, Column, Width};
 
 const COLUMNS: [Column; 8] = [
     Column::grows("client", 16),
@@ -64,12 +60,8 @@ impl RowId {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct SessionsPane {
-    area: Rect,
-    split: Split,
-    focus: Focus,
+    two: Two<RowId>,
     zone: TimeZone,
-    pick: Selection<RowId>,
-    detail: Detail,
     /// What the detail is about.
     made: Option<RowId>,
 }
@@ -77,26 +69,16 @@ pub struct SessionsPane {
 impl SessionsPane {
     /// Nothing selected yet; times are shown in this zone.
     pub fn new(zone: TimeZone) -> Self {
-        Self {
-            area: Rect::ZERO,
-            split: Split::default(),
-            focus: Focus::List,
-            zone,
-            pick: Selection::default(),
-            detail: Detail::default(),
-            made: None,
-        }
+        Self { two: Two::default(), zone, made: None }
     }
 
     /// Fits the pane to its area and the snapshot.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
-        let rows = ids(snapshot);
-        if rows.is_empty() {
-            self.focus = Focus::List;
+        let ids = ids(snapshot);
+        if ids.is_empty() {
+            self.to_list();
         }
-        (self.area, self.split) = (area, Split::of(area, self.focus));
-        let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&rows, to_cells(usize::from(inner(list).height).saturating_sub(1)));
+        self.two.layout(area, &ids);
         self.describe(snapshot);
     }
 
@@ -105,54 +87,39 @@ impl SessionsPane {
         let mut effects = Vec::new();
         match intent {
             Intent::StopSeat | Intent::ReleaseSeat => effects.extend(self.act(intent, snapshot)),
-            _ if switches(intent) => self.focus = self.focus.other(),
-            Intent::Open => self.focus = Focus::Detail,
-            Intent::Back => self.focus = Focus::List,
-            _ if self.focus == Focus::Detail => self.detail.apply(intent),
-            _ => _ = self.pick.apply(intent, &ids(snapshot)),
+            Intent::Open => self.two.focus = Focus::Detail,
+            _ => _ = self.two.apply(intent, &ids(snapshot)),
         }
-        self.layout(self.area, snapshot);
+        self.layout(self.two.area(), snapshot);
         effects
     }
 
     /// Gives the keys to the list.
     pub const fn to_list(&mut self) {
-        self.focus = Focus::List;
+        self.two.focus_list();
     }
 
     /// What Esc does, in a word, while the detail has the keys.
     pub const fn way_back(&self) -> Option<&'static str> {
-        match self.focus {
-            Focus::List => None,
-            Focus::Detail => Some("list"),
-        }
+        self.two.way_back()
     }
 
     fn act(&self, intent: Intent, snapshot: &Snapshot) -> Option<Effect> {
-        Some(Question::about_seat(intent, self.pick.id()?.seat(), snapshot))
+        Some(Question::about_seat(intent, self.two.pick.id()?.seat(), snapshot))
     }
-
-    /// Whether a text field has the keys: never.
-    pub const fn typing(&self) -> bool {
-        false
-    }
-
-    /// A key for a text field; there is none.
-    pub const fn text(&mut self, _key: KeyEvent) {}
-
-    /// Pasted text, for which there is no field.
-    pub const fn paste(&mut self, _text: &str) {}
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
-        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        let [list, detail] = self.two.draws(draw);
+        self.render_list(buf, &list);
+        let name = self.made.as_ref().map(|row| match row {
+            RowId::Session(seat, session) => format!("seat {seat} · session {session}"),
+            RowId::Stopped(seat) => format!("seat {seat}"),
+        });
+        self.two.about(buf, (name.as_deref(), "Session"), &detail);
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.list.is_empty() {
-            return;
-        }
         let (snapshot, sessions) = (draw.snapshot, &draw.snapshot.sessions);
         let mut count = Row::new();
         if !snapshot.stopped_seats.is_empty() {
@@ -162,46 +129,23 @@ impl SessionsPane {
         if !sessions.is_empty() {
             count.push(Span::new(Role::Dim, &sessions.len().to_string()));
         }
-        let inside = frame(buf, self.split.list, (title("Sessions", draw), count), draw);
-        if self.pick.id().is_none() {
+        let Some(inside) = self.two.list(buf, ("Sessions", count), draw) else { return };
+        if self.two.pick.id().is_none() {
             let texts = nobody(snapshot);
             let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
             return empty(buf, inside, &texts, draw);
         }
         let agents = sessions.iter().map(|session| (RowId::of(session), cells(session, draw)));
         let seats = silent(snapshot).map(|seat| (RowId::Stopped(seat.seat.clone()), stopped_cells(seat, draw)));
-        let window = self.pick.visible();
-        let visible = agents.chain(seats).skip(window.start).take(window.len());
-        let lines: Vec<Line> =
-            visible.map(|(id, cells)| Line { cells, selected: self.pick.id() == Some(&id) }).collect();
-        table(buf, inside, (&COLUMNS, &lines), draw);
-    }
-
-    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
-        let name = match &self.made {
-            Some(RowId::Session(seat, session)) => format!("seat {seat} · session {session}"),
-            Some(RowId::Stopped(seat)) => format!("seat {seat}"),
-            None => "Session".to_owned(),
-        };
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
-        if self.made.is_none() {
-            return empty(buf, inside, &["Nothing is selected."], draw);
-        }
-        self.detail.render(buf, inside, draw);
+        self.two.rows(buf, (inside, &COLUMNS), (agents.chain(seats), |row| row), draw);
     }
 
     fn describe(&mut self, snapshot: &Snapshot) {
-        let place = Split::of(self.area, Focus::Detail);
-        let width = place.detail_width();
-        self.detail.resize(usize::from(inner(place.detail).height));
-        if self.made.as_ref() != self.pick.id() {
-            self.detail.rewind();
+        let width = self.two.width();
+        if self.made.as_ref() != self.two.pick.id() {
+            self.two.detail.rewind();
         }
-        self.made = self.pick.id().cloned();
+        self.made = self.two.pick.id().cloned();
         let sections = match &self.made {
             Some(RowId::Session(seat, id)) => {
                 let session = snapshot.sessions.iter().find(|session| session.seat == *seat && session.id == *id);
@@ -210,7 +154,7 @@ impl SessionsPane {
             Some(RowId::Stopped(seat)) => stopped(snapshot, seat).map(|seat| about::seat(seat, &self.zone, width)),
             None => None,
         };
-        self.detail.fill(sections.unwrap_or_default(), width);
+        self.two.detail.fill(sections.unwrap_or_default(), width);
     }
 }
 

@@ -77,14 +77,14 @@ fn the_selection_stays_on_the_same_session() {
     let mut pane = pane(&all);
     pane.apply(Intent::Down, &all);
     let second = RowId::of(&all.sessions[1]);
-    assert_eq!(pane.pick.id(), Some(&second));
+    assert_eq!(pane.two.pick.id(), Some(&second));
     all.sessions.remove(0);
     all.sessions.push(session("ops", "cccccc", "late 1"));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&second), "rows moved, the session did not");
+    assert_eq!(pane.two.pick.id(), Some(&second), "rows moved, the session did not");
     all.sessions.remove(0);
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&RowId::of(&all.sessions[0])), "the nearest one where it ended");
+    assert_eq!(pane.two.pick.id(), Some(&RowId::of(&all.sessions[0])), "the nearest one where it ended");
 }
 
 #[test]

@@ -10,25 +10,22 @@ mod tests;
 
 use std::sync::Arc;
 
-use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::calls::CLASSES;
-use super::filter::Filter;
-use super::two::{Focus, Line, Split, empty, frame, switches, table, title};
+use super::filter::Field;
+use super::two::{Focus, Two, empty};
 use crate::engine::gate::PolicyAnswer;
 use crate::engine::snapshot::{Snapshot, ToolChange, ToolChangeKind};
 use crate::tool::{Catalog, Entry};
 use crate::tui::Draw;
 use crate::tui::intent::{Effect, Intent};
 use crate::tui::theme::Role;
-use crate::tui::widgets::border::inner;
 use crate::tui::widgets::cells::{to_cells, width as cells_of};
 use crate::tui::widgets::definition::{self, Around};
-use crate::tui::widgets::detail::Detail;
-use crate::tui::widgets::paint::{Row, Span, line, put};
-use crate::tui::widgets::table::{Column, Selection};
+use crate::tui::widgets::paint::{Row, Span};
+use crate::tui::widgets::table::Column;
 use listing::{Item, ItemId};
 use looks::{Chooser, Look};
 
@@ -81,37 +78,29 @@ struct Made {
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct ToolsPane {
-    area: Rect,
-    split: Split,
-    focus: Focus,
+    two: Two<ItemId>,
     page: Page,
-    filter: Filter,
     /// The list of those whom the catalogue can be looked at as, while it is open.
     chooser: Option<Chooser>,
     /// The catalogue and filter that the rows were made from.
     listed: Option<(Arc<Catalog>, String)>,
     rows: Vec<Item>,
-    pick: Selection<ItemId>,
-    detail: Detail,
     made: Option<Made>,
 }
 
 impl ToolsPane {
     /// Fits the pane to its area and the snapshot.
     pub fn layout(&mut self, area: Rect, snapshot: &Snapshot) {
-        self.area = area;
-        self.split = Split::of(area, self.focus);
+        let filter = &self.two.filter;
         let current = self
             .listed
             .as_ref()
-            .is_some_and(|(catalog, filter)| Arc::ptr_eq(catalog, &snapshot.catalog) && filter == self.filter.text());
+            .is_some_and(|(catalog, listed)| Arc::ptr_eq(catalog, &snapshot.catalog) && listed == filter.text());
         if !current {
-            self.rows = listing::items(&snapshot.catalog, &snapshot.seats, &self.filter.terms());
-            self.listed = Some((snapshot.catalog.clone(), self.filter.text().to_owned()));
+            self.rows = listing::items(&snapshot.catalog, &snapshot.seats, &filter.terms());
+            self.listed = Some((snapshot.catalog.clone(), filter.text().to_owned()));
         }
-        let used = 1 + usize::from(self.filter.typing());
-        let list = Split::of(area, Focus::List).list;
-        self.pick.layout(&self.ids(), to_cells(usize::from(inner(list).height).saturating_sub(used)));
+        self.two.layout(area, &self.ids());
         if let Some(chooser) = &mut self.chooser {
             chooser.layout(area, snapshot);
         }
@@ -125,21 +114,21 @@ impl ToolsPane {
 
     /// Shows the tools that pass one `key:value` term.
     pub fn show_only(&mut self, key: &str, value: &str) {
-        self.filter.keep();
-        self.filter.clear();
-        self.filter.set(key, Some(value));
+        self.two.filter.keep();
+        self.two.filter.clear();
+        self.two.filter.set(key, Some(value));
         self.to_list();
     }
 
     /// Gives the list the focus.
     pub fn to_list(&mut self) {
-        self.focus = Focus::List;
+        self.two.focus_list();
         self.chooser = None;
     }
 
     /// What Esc does, in a word, while the detail has the focus.
     pub const fn way_back(&self) -> Option<&'static str> {
-        match (self.focus, self.page) {
+        match (self.two.focus, self.page) {
             (Focus::List, _) => None,
             (Focus::Detail, Page::About) => Some("list"),
             (Focus::Detail, Page::Schema) => Some("close schema"),
@@ -149,33 +138,30 @@ impl ToolsPane {
     /// Acts on what the person means.
     pub fn apply(&mut self, intent: Intent, snapshot: &Snapshot) -> Vec<Effect> {
         let effects = self.act(intent, snapshot);
-        self.layout(self.area, snapshot);
+        self.layout(self.two.area(), snapshot);
         effects
     }
 
     /// Whether the filter line has the keys.
     pub const fn typing(&self) -> bool {
-        self.filter.typing()
+        self.two.filter.typing()
     }
 
-    /// A key while typing.
-    pub fn text(&mut self, key: KeyEvent, snapshot: &Snapshot) -> Vec<Effect> {
-        self.filter.key(key);
-        self.layout(self.area, snapshot);
-        Vec::new()
-    }
-
-    /// Pasted text while typing.
-    pub fn paste(&mut self, text: &str) {
-        if self.filter.typing() {
-            self.filter.insert(text);
-        }
+    /// The text field that has the keys.
+    pub fn field(&mut self) -> Option<&mut dyn Field> {
+        self.two.field()
     }
 
     /// Draws the pane.
     pub fn render(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        self.render_list(buf, &Draw { focused: draw.focused && self.focus == Focus::List, ..*draw });
-        self.render_detail(buf, &Draw { focused: draw.focused && self.focus == Focus::Detail, ..*draw });
+        let [list, detail] = self.two.draws(draw);
+        self.render_list(buf, &list);
+        let name = self.selected().map(|item| match (item, self.page) {
+            (Item::Tool(entry), Page::About) => entry.name.to_string(),
+            (Item::Tool(entry), Page::Schema) => format!("{} · schema", entry.name),
+            (Item::Rejected(_), _) => "not usable".to_owned(),
+        });
+        self.two.about(buf, (name.as_deref(), "Tool"), &detail);
         if let Some(chooser) = &self.chooser {
             chooser.render(buf, draw);
         }
@@ -187,30 +173,17 @@ impl ToolsPane {
             return Vec::new();
         }
         match intent {
-            Intent::ViewAs => self.chooser = Some(Chooser::on(Look::of(&self.filter, &snapshot.seats))),
-            _ if switches(intent) => self.focus = self.focus.other(),
+            Intent::ViewAs => self.chooser = Some(Chooser::on(Look::of(&self.two.filter, &snapshot.seats))),
             Intent::Open => return self.open(snapshot),
-            Intent::Back if self.filter.typing() => self.filter.forget(),
-            Intent::Back if self.page == Page::Schema => self.page = Page::About,
-            Intent::Back if self.focus == Focus::Detail => self.focus = Focus::List,
-            Intent::Back => {
-                self.filter.clear();
-            }
-            Intent::Submit => self.filter.keep(),
-            Intent::Search => {
-                self.focus = Focus::List;
-                self.filter.begin();
-            }
-            Intent::CycleClass => self.filter.cycle("class", &CLASSES),
+            Intent::Back if self.page == Page::Schema && !self.typing() => self.page = Page::About,
+            Intent::Search => self.two.search(),
+            Intent::CycleClass => self.two.filter.cycle("class", &CLASSES),
             Intent::CycleServer => {
                 let servers: Vec<&str> = snapshot.servers.iter().map(|server| server.connection.as_str()).collect();
-                self.filter.cycle("server", &servers);
+                self.two.filter.cycle("server", &servers);
             }
             Intent::Schema => self.toggle_schema(),
-            _ if self.focus == Focus::Detail => self.detail.apply(intent),
-            _ => {
-                self.pick.apply(intent, &self.ids());
-            }
+            _ => _ = self.two.apply(intent, &self.ids()),
         }
         Vec::new()
     }
@@ -220,7 +193,7 @@ impl ToolsPane {
         match intent {
             Intent::Open => {
                 if let Some(look) = chooser.chosen() {
-                    look.into(&mut self.filter);
+                    look.into(&mut self.two.filter);
                 }
             }
             Intent::Back => {}
@@ -237,7 +210,7 @@ impl ToolsPane {
             return;
         }
         if matches!(self.selected(), Some(Item::Tool(_))) {
-            (self.page, self.focus) = (Page::Schema, Focus::Detail);
+            (self.page, self.two.focus) = (Page::Schema, Focus::Detail);
         }
     }
 
@@ -258,7 +231,7 @@ impl ToolsPane {
     }
 
     fn selected(&self) -> Option<&Item> {
-        let id = self.pick.id()?;
+        let id = self.two.pick.id()?;
         self.rows.iter().find(|item| item.id() == *id)
     }
 
@@ -267,8 +240,6 @@ impl ToolsPane {
     }
 
     fn describe(&mut self, snapshot: &Snapshot) {
-        let split = Split::of(self.area, Focus::Detail);
-        self.detail.resize(usize::from(inner(split.detail).height));
         let Some(item) = self.selected().cloned() else {
             self.made = None;
             return;
@@ -277,7 +248,7 @@ impl ToolsPane {
             Item::Tool(entry) => unready(entry, snapshot),
             Item::Rejected(_) => None,
         };
-        let (page, width) = (self.page, split.detail_width());
+        let (page, width) = (self.page, self.two.width());
         let catalog = snapshot.catalog.clone();
         let (policy, change) = match &item {
             Item::Tool(entry) => (snapshot.policies.get(&entry.key()).cloned(), change_of(entry, snapshot).cloned()),
@@ -290,38 +261,31 @@ impl ToolsPane {
             return;
         }
         if known.is_none_or(|known| known.item != made.item || known.page != made.page) {
-            self.detail.rewind();
+            self.two.detail.rewind();
         }
         let sections = match (&item, page) {
             (Item::Tool(entry), Page::About) => definition::tool(entry, made.around(), width),
             (Item::Tool(entry), Page::Schema) => definition::schemas(entry),
             (Item::Rejected(rejected), _) => definition::rejected(rejected, width),
         };
-        self.detail.fill(sections, width);
+        self.two.detail.fill(sections, width);
         self.made = Some(made);
     }
 
     fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.list.is_empty() {
-            return;
-        }
         let catalog = &draw.snapshot.catalog;
         let all = catalog.entries().len() + catalog.rejected().len();
         let mut right = Row::new();
-        let look = Look::of(&self.filter, &draw.snapshot.seats).words();
+        let filter = &self.two.filter;
+        let look = Look::of(filter, &draw.snapshot.seats).words();
         // What the title says need not be said twice.
-        let filter =
-            if look.is_some() { self.filter.without(&["seat", "worker"]) } else { self.filter.text().to_owned() };
+        let filter = if look.is_some() { filter.without(&["seat", "worker"]) } else { filter.text().to_owned() };
         if !filter.is_empty() {
             right.push(Span::new(Role::Accent, &format!("{filter}  ")));
         }
         let name = look.map_or_else(|| "Tools".to_owned(), |look| format!("Tools · {look}"));
         right.push(Span::new(Role::Dim, &format!("{}/{all}", self.rows.len())));
-        let mut inside = frame(buf, self.split.list, (title(&name, draw), right), draw);
-        if self.filter.typing() {
-            put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
-            inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };
-        }
+        let Some(inside) = self.two.list(buf, (&name, right), draw) else { return };
         if self.rows.is_empty() {
             let texts: &[&str] = if all == 0 {
                 &[
@@ -336,35 +300,10 @@ impl ToolsPane {
             };
             return empty(buf, inside, texts, draw);
         }
-        let visible = self.rows.get(self.pick.visible()).unwrap_or_default();
         let columns = columns(&self.rows, catalog, inside.width);
         let several = columns.iter().any(|column| column.title == "server");
-        let lines: Vec<Line> = visible
-            .iter()
-            .map(|item| Line {
-                cells: listing::cells(item, several, draw),
-                selected: self.pick.id() == Some(&item.id()),
-            })
-            .collect();
-        table(buf, inside, (&columns, &lines), draw);
-    }
-
-    fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
-        let name = match (self.selected(), self.page) {
-            (Some(Item::Tool(entry)), Page::About) => entry.name.to_string(),
-            (Some(Item::Tool(entry)), Page::Schema) => format!("{} · schema", entry.name),
-            (Some(Item::Rejected(_)), _) => "not usable".to_owned(),
-            (None, _) => "Tool".to_owned(),
-        };
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(&name, draw), right), draw);
-        if self.made.is_none() {
-            return empty(buf, inside, &["Nothing is selected."], draw);
-        }
-        self.detail.render(buf, inside, draw);
+        let row = |item: &Item| (item.id(), listing::cells(item, several, draw));
+        self.two.rows(buf, (inside, &columns), (self.rows.iter(), row), draw);
     }
 }
 

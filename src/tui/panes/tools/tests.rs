@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -97,12 +97,12 @@ fn one_chooses_as_whom_to_look_and_the_title_says_it() {
     all.seats = vec!["ops".into(), "release".into()];
     let (mut pane, area) = (ToolsPane::default(), screen(120, 40));
     pane.layout(area, &all);
-    pane.filter.insert("issue");
+    pane.two.filter.insert("issue");
     let mut choose = |keys: &[Intent]| {
         for intent in keys {
             pane.apply(*intent, &all);
         }
-        let (choosing, filter) = (pane.choosing(), pane.filter.text().to_owned());
+        let (choosing, filter) = (pane.choosing(), pane.two.filter.text().to_owned());
         (choosing, filter, shown(&mut pane, &all, (120, 40)))
     };
     let (choosing, filter, text) = choose(&[ViewAs]);
@@ -126,9 +126,10 @@ fn filtered(filter: &str) -> Vec<String> {
     pane.layout(screen(120, 40), &all);
     pane.apply(Intent::Search, &all);
     for c in filter.chars() {
-        pane.text(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE), &all);
+        pane.field().unwrap().key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE));
     }
-    pane.text(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE), &all);
+    pane.field().unwrap().key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
+    pane.layout(screen(120, 40), &all);
     let names = pane.rows.iter().map(|item| match item {
         Item::Tool(entry) => entry.raw_name.to_string(),
         Item::Rejected(rejected) => format!("!{}", rejected.index),
@@ -165,7 +166,7 @@ fn keys_step_through_classes_and_servers() {
     let mut seen = Vec::new();
     for intent in [Intent::CycleClass, Intent::CycleClass, Intent::CycleServer, Intent::CycleServer, Intent::Back] {
         pane.apply(intent, &all);
-        seen.push(pane.filter.text().to_owned());
+        seen.push(pane.two.filter.text().to_owned());
     }
     let expected = [
         "class:destructive",
@@ -247,7 +248,7 @@ fn the_selection_stays_when_tools_come_and_go() {
     let tools = vec![Arc::new(entry("aaa", "first", [Hint::Unknown; 4])), tools[2].clone(), tools[1].clone()];
     all.catalog = Arc::new(Catalog::new(tools, Vec::new()));
     pane.layout(screen(120, 40), &all);
-    assert_eq!(pane.pick.id(), Some(&ItemId::Tool(all.catalog.entries()[2].key())));
+    assert_eq!(pane.two.pick.id(), Some(&ItemId::Tool(all.catalog.entries()[2].key())));
 }
 
 #[test]
@@ -263,7 +264,7 @@ fn the_first_line_says_what_happens_and_a_change_is_marked() {
         |kind| Arc::new(ToolChange { at: NOON, connection: entry.connection.clone(), tool: name.clone(), kind });
     all.tool_changes = vec![change(ToolChangeKind::Removed), change(ToolChangeKind::Changed(lines))];
     let mut pane = ToolsPane::default();
-    pane.pick.select(ItemId::Tool(entry.key()));
+    pane.two.pick.select(ItemId::Tool(entry.key()));
     let text = shown(&mut pane, &all, (160, 40));
     for words in [
         "github_delete_branch  changed 14:03",

@@ -44,7 +44,10 @@ impl WorkPane {
         if intent == Intent::NewItem {
             return Some(self.new_item());
         }
-        let Some(head) = self.head() else { return Some(complain("no item is selected")) };
+        let Some(head) = self.head() else {
+            let gone = |key| format!("{key} is not in the list any more; Esc goes back to it");
+            return Some(complain(self.selected().map_or_else(|| "no item is selected".to_owned(), gone)));
+        };
         let key = &*head.key;
         if self.trash && intent != Intent::Restore && intent != Intent::Remove {
             return Some(complain(format!("{key} is in the trash; R takes it out")));
@@ -55,6 +58,7 @@ impl WorkPane {
                 blanks: vec![Blank::text("body", "").required()],
                 act: about("comment_on_work_item", key, "has your comment"),
                 failed: None,
+                place: None,
             })),
             Intent::EditText => return Some(self.edit_text(key)),
             Intent::SetStatus => choose_word(head, ("status", &head.status), snapshot),
@@ -74,7 +78,7 @@ impl WorkPane {
     fn new_item(&self) -> Effect {
         let listed = self.listed();
         let fits = |project: &&Arc<str>| {
-            let wanted = self.filter.value("project");
+            let wanted = self.two.filter.value("project");
             wanted.is_some_and(|wanted| project.to_lowercase().starts_with(&wanted))
         };
         let projects = || listed.into_iter().flat_map(|listed| listed.projects.iter().map(|project| &project.key));
@@ -96,6 +100,7 @@ impl WorkPane {
             ],
             act,
             failed: None,
+            place: None,
         }))
     }
 
@@ -111,6 +116,7 @@ impl WorkPane {
             blanks: vec![Blank::line("title", &item.head.title).optional(), Blank::text("body", &item.body)],
             act,
             failed: None,
+            place: None,
         }))
     }
 

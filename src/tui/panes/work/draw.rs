@@ -1,16 +1,15 @@
 //! Drawing the work view.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
-use super::{MOST, WorkPane};
+use super::WorkPane;
 use crate::rows::work::Head;
 use crate::text::width;
 use crate::tui::Draw;
-use crate::tui::panes::two::{Line, empty, frame, table, title};
+use crate::tui::panes::two::{empty, title};
 use crate::tui::theme::Role;
 use crate::tui::widgets::cells::to_cells;
-use crate::tui::widgets::paint::{Row, Span, line, put};
+use crate::tui::widgets::paint::{Row, Span};
 use crate::tui::widgets::table::{Align, Column, Width};
 
 /// From this width on titles are at least so long that they say something.
@@ -30,43 +29,26 @@ const COLUMNS: [Column; 7] = [
 
 impl WorkPane {
     pub(super) fn render_list(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.list.is_empty() {
-            return;
-        }
-        let mut right = Row::new();
-        if !self.filter.text().is_empty() && !self.filter.typing() {
-            right.push(Span::new(Role::Accent, &format!("{}  ", self.filter.text())));
-        }
-        if let Some(listed) = self.listed() {
-            let more = listed.items.len() < listed.all && self.most == MOST;
-            let count = if more { format!("{}/{}", listed.items.len(), listed.all) } else { listed.all.to_string() };
-            right.push(Span::new(Role::Dim, &count));
-        }
+        let mut right = self.two.filtered();
+        right.extend(self.listed().map(|listed| self.portion.count((listed.items.len(), listed.all))));
         let name = if self.trash { "Work · trash" } else { "Work" };
-        let mut inside = frame(buf, self.split.list, (title(name, draw), right), draw);
-        if self.filter.typing() {
-            put(buf, line(inside, 0).unwrap_or_default(), &self.filter.line(draw.theme), draw.theme);
-            inside = Rect { y: inside.y.saturating_add(1), height: inside.height.saturating_sub(1), ..inside };
-        }
+        let Some(inside) = self.two.list(buf, (name, right), draw) else { return };
         let listed = match &self.listed {
             Some(Ok(listed)) => listed,
             Some(Err(why)) => return empty(buf, inside, &[why], draw),
             None => return,
         };
         if listed.items.is_empty() {
-            let texts: &[&str] = match (self.filter.text().is_empty(), self.trash) {
+            let texts: &[&str] = match (self.two.filter.text().is_empty(), self.trash) {
                 (false, _) => &["Nothing passes the filter.", "Esc clears it."],
                 (true, true) => &["The trash is empty."],
                 (true, false) => &["No work items yet.", "n writes the first one; agents' items are listed here, too."],
             };
             return empty(buf, inside, texts, draw);
         }
-        let visible = listed.items.get(self.pick.visible()).unwrap_or_default();
-        let lines: Vec<Line> = visible
-            .iter()
-            .map(|item| Line { cells: self.cells(item), selected: self.pick.id() == Some(&item.key) })
-            .collect();
-        table(buf, inside, (&columns(visible, inside.width), &lines), draw);
+        let visible = listed.items.get(self.two.pick.visible()).unwrap_or_default();
+        let row = |item: &Head| (item.key.clone(), self.cells(item));
+        self.two.rows(buf, (inside, &columns(visible, inside.width)), (listed.items.iter(), row), draw);
     }
 
     fn cells(&self, item: &Head) -> Vec<Row> {
@@ -86,17 +68,13 @@ impl WorkPane {
     }
 
     pub(super) fn render_detail(&self, buf: &mut Buffer, draw: &Draw<'_>) {
-        if self.split.detail.is_empty() {
-            return;
-        }
         let name = self.made.as_ref().map_or("Item", |(key, _)| key);
-        let right = vec![Span::new(Role::Dim, &self.detail.position())];
-        let inside = frame(buf, self.split.detail, (title(name, draw), right), draw);
+        let Some(inside) = self.two.beside(buf, title(name, draw), draw) else { return };
         match (&self.shown, &self.made) {
             (_, None) => empty(buf, inside, &["Nothing is selected."], draw),
             (Some((_, Err(why))), _) => empty(buf, inside, &[why], draw),
             (Some((_, Ok(None))), _) => empty(buf, inside, &["It is not there any more."], draw),
-            _ => self.detail.render(buf, inside, draw),
+            _ => self.two.detail.render(buf, inside, draw),
         }
     }
 }
