@@ -363,6 +363,9 @@ async fn a_changed_policy_applies_at_once() {
     let env = ToolKey { connection: "a".into(), raw_name: "env".into() };
     assert_eq!(snapshot.policies[&env].decision.as_str(), "deny");
     bench.told("takes effect at the next start: engine.listen", 0).await;
+    // What waits for the next start is not told as a change of nothing.
+    bench.save(&document(&servers, "engine: { listen: \"127.0.0.1:7998\", approvals: { unknown: deny } }\n"));
+    bench.told("saved; nothing changes before the next start", 0).await;
     assert!(matches!(bench.call("a/env", "{}").await.unwrap().phase, CallPhase::Refused { .. }));
     bench.stop().await;
 }

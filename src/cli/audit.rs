@@ -141,7 +141,11 @@ fn tell(verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "note: an incomplete last line of {} bytes; the next start sets it aside", verdict.torn)?;
     }
     if verdict.head_lag > 0 {
-        writeln!(out, "note: {} record(s) after the head file's last; normal after a crash", verdict.head_lag)?;
+        writeln!(
+            out,
+            "note: the head file does not know the last {} record(s) yet; normal while the program runs, and after a crash",
+            verdict.head_lag
+        )?;
     }
     out.flush()
 }

@@ -93,8 +93,12 @@ fn hint(session: &OneShot, call: &CallArgs, report: &CallReport) -> Option<Strin
                 return Some(format!("did you mean {}?", crate::text::visible(&found.join(" or "))));
             }
             let seats = session.seats_with_own();
-            (seat.is_none() && !seats.is_empty())
-                .then(|| format!("a tool that seats have of their own needs --seat: {}", seats.join(", ")))
+            let own = if seat.is_none() && !seats.is_empty() {
+                format!("; a tool of a seat's own connection needs --seat: {}", seats.join(", "))
+            } else {
+                String::new()
+            };
+            Some(format!("`crewlet-tui tools` lists what there is{own}"))
         }
     }
 }
@@ -142,7 +146,7 @@ fn arguments(given: Option<&str>) -> Result<Arguments, String> {
         Some(given) => match given.strip_prefix('@') {
             Some(file) => std::fs::File::open(file)
                 .and_then(read_all)
-                .map_err(|error| format!("{}: {error}", crate::text::visible(file)))?,
+                .map_err(|error| format!("--args: cannot read {}: {error}", crate::text::visible(file)))?,
             None => given.to_owned(),
         },
     };

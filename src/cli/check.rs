@@ -41,19 +41,25 @@ pub(super) fn run(global: &Global, connect: bool, json: bool) -> Exit {
         report(global, &diagnostics, Some(&declared(&document)), json);
         return if document.unresolved.is_empty() { Exit::Fine } else { Exit::Failed };
     }
+    let complete = document.unresolved.is_empty();
     run::one_shot(global, run::Wanted::All, |session| async move {
         let snapshot = session.handle.snapshot();
         report(global, &diagnostics, Some(&connected(&snapshot)), json);
         let down =
             |status: &ConnectionStatus| !matches!(status, ConnectionStatus::Ready { .. } | ConnectionStatus::Disabled);
-        if snapshot.servers.iter().any(|server| down(&server.status)) { Exit::Failed } else { Exit::Fine }
+        let fine = complete && !snapshot.servers.iter().any(|server| down(&server.status));
+        if fine { Exit::Fine } else { Exit::Failed }
     })
 }
+
+/// The status of a server that could be started and was not.
+const UNTRIED: &str = "not started";
 
 struct Row {
     name: String,
     status: &'static str,
     reason: Option<String>,
+    next_step: Option<String>,
     tools: Option<usize>,
 }
 
@@ -63,10 +69,12 @@ fn declared(document: &Document) -> Vec<Row> {
         name,
         status: match missing {
             Some(_) => "failed",
-            None if server.enabled => "not started",
+            None if server.enabled => UNTRIED,
             None => "disabled",
         },
         reason: missing.map(ToString::to_string),
+        // What the diagnostic about the same variable says.
+        next_step: None,
         tools: None,
     };
     let missing = |owner: &Owner| document.unresolved.iter().find(|(known, _)| known == owner).map(|(_, what)| what);
@@ -93,6 +101,7 @@ fn connected(snapshot: &Snapshot) -> Vec<Row> {
         name: server.connection.to_string(),
         status: server.status.word(),
         reason: server.status.failure().map(ToString::to_string),
+        next_step: server.status.failure().and_then(|failure| failure.next_step.as_ref()).map(ToString::to_string),
         tools: server.status.is_ready().then(|| server.tools()),
     };
     snapshot.servers.iter().map(row).collect()
@@ -102,11 +111,11 @@ fn report(global: &Global, diagnostics: &[Diagnostic], servers: Option<&[Row]>, 
     let errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let down = servers.is_some_and(|rows| rows.iter().any(|row| row.reason.is_some()));
     if json {
-        let rows: Vec<Value> = servers
-            .unwrap_or_default()
-            .iter()
-            .map(|row| json!({"name": row.name, "status": row.status, "reason": row.reason, "tools": row.tools}))
-            .collect();
+        let row = |row: &Row| {
+            let Row { name, status, reason, next_step, tools } = row;
+            json!({"name": name, "status": status, "reason": reason, "next_step": next_step, "tools": tools})
+        };
+        let rows: Vec<Value> = servers.unwrap_or_default().iter().map(row).collect();
         print_json(&json!({"ok": !errors && !down, "diagnostics": diagnostics, "servers": rows}));
         return;
     }
@@ -117,8 +126,26 @@ fn report(global: &Global, diagnostics: &[Diagnostic], servers: Option<&[Row]>, 
         let tools = row.tools.map(|tools| format!("  {tools} tools")).unwrap_or_default();
         let reason = row.reason.as_ref().map(|reason| format!("  {reason}")).unwrap_or_default();
         print(&format!("{:<24} {:<9}{tools}{reason}\n", row.name, row.status));
+        if let Some(step) = &row.next_step {
+            print(&format!("{:<24} next: {step}\n", ""));
+        }
     }
-    if servers.is_some() && !errors && !down {
-        print("the configuration is valid\n");
+    if let Some(servers) = servers {
+        print(&format!("{}\n", verdict(servers, errors)));
+    }
+}
+
+/// The last line: what came out, and what could be done next.
+fn verdict(servers: &[Row], errors: bool) -> String {
+    let down = servers.iter().filter(|row| row.reason.is_some()).count();
+    match (down, errors) {
+        (0, true) => "the configuration is valid, but something named above has no usable value".to_owned(),
+        (0, false) if servers.iter().any(|row| row.status == UNTRIED) => {
+            "the configuration is valid; --connect also starts every server".to_owned()
+        }
+        (0, false) => "the configuration is valid".to_owned(),
+        (down, _) => {
+            format!("the configuration is valid, but not every server comes up: {down} of {} failed", servers.len())
+        }
     }
 }

@@ -53,9 +53,13 @@ impl Exit {
     }
 }
 
+/// Stands below the help of the program.
+const FIRST: &str = "Without a command the dashboard starts, with the built-in demo company until there is a \
+                     config.yaml. In it `?` names every key.";
+
 /// Watch your MCP servers, see what each tool is known to do, and decide before a destructive call runs.
 #[derive(Parser, Debug)]
-#[command(name = "crewlet-tui", version, max_term_width = 100)]
+#[command(name = "crewlet-tui", version, max_term_width = 100, after_help = FIRST)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -135,7 +139,7 @@ enum Command {
         #[command(subcommand)]
         command: skill::SkillCommand,
     },
-    /// The file of the company's own tracker and pages
+    /// Back up the file of the company's own tracker and pages
     Db {
         #[command(subcommand)]
         command: DbCommand,
@@ -152,7 +156,7 @@ enum Command {
     Watchdog,
     /// Run one of the built-in demo servers on stdio
     DemoServer {
-        /// Its name
+        /// notes, inventory, weather, broken or chatty
         name: String,
         /// The folder that its tools work on
         #[arg(long, value_name = "DIR")]
@@ -163,12 +167,12 @@ enum Command {
 /// What can be done with a token.
 #[derive(Subcommand, Debug)]
 enum TokenCommand {
-    /// Print it
+    /// Print a seat's token
     Show {
         /// The seat's handle
         seat: String,
     },
-    /// Make a new one and print it; the old one stops counting at once
+    /// Make a new token for a seat and print it; the old one stops counting at once
     Rotate {
         /// The seat's handle
         seat: String,
@@ -178,9 +182,9 @@ enum TokenCommand {
 /// What can be done with the store.
 #[derive(Subcommand, Debug)]
 enum DbCommand {
-    /// Copy it to a file that does not exist yet, also while the dashboard runs
+    /// Copy the tracker and the pages to a file, also while the dashboard runs
     Backup {
-        /// The copy
+        /// The copy; it must not exist yet
         file: PathBuf,
     },
 }
@@ -196,7 +200,7 @@ enum AuditCommand {
         /// Go on with each new record
         #[arg(short, long)]
         follow: bool,
-        /// Print the lines of the file
+        /// Print the records as they stand in the file: a JSON object a line
         #[arg(long)]
         json: bool,
     },

@@ -25,12 +25,12 @@ const KIND: &str = "skill_command";
 /// What can be done with skills.
 #[derive(Subcommand, Debug)]
 pub(super) enum SkillCommand {
-    /// Name a seat's skills
+    /// List a seat's skills
     List {
         /// The seat's handle
         seat: String,
     },
-    /// Print one
+    /// Print a skill's text
     Show {
         /// The seat's handle
         seat: String,
@@ -43,7 +43,7 @@ pub(super) enum SkillCommand {
         seat: String,
         /// The skill's name
         name: String,
-        /// Its text, or - for standard input
+        /// The file that holds its text, or - for standard input
         file: PathBuf,
         /// What it is for, in one line
         #[arg(long, value_name = "TEXT")]
@@ -52,7 +52,7 @@ pub(super) enum SkillCommand {
         #[arg(long)]
         replace: bool,
     },
-    /// Say whether one can be used: active, stale (with a warning) or archived (no more)
+    /// Say whether a skill can be used: active, stale (with a warning) or archived (no more)
     Mark {
         /// The seat's handle
         seat: String,
@@ -168,7 +168,11 @@ fn read(file: &Path) -> Result<String, Problem> {
     } else {
         std::fs::File::open(file).and_then(|file| file.take(MOST).read_to_end(&mut bytes))
     };
-    done.map_err(|error| failed(format!("{named}: {error}")))?;
+    done.map_err(|error| {
+        failed(format!(
+            "cannot read {named}: {error}; name the file that holds the skill's text, or - for standard input"
+        ))
+    })?;
     let length = bytes.len() as u64;
     let text = String::from_utf8(bytes).ok().filter(|_| length < MOST);
     let text = text.filter(|text| text.chars().count() <= LONGEST && !text.contains('\0'));
@@ -207,7 +211,7 @@ async fn show(store: &Store, agent_id: String, name: String) -> Result<String, P
 }
 
 fn unknown(name: &str) -> Problem {
-    failed(format!("the seat has no skill \"{name}\"; crewlet-tui skill list names them"))
+    failed(format!("the seat has no skill \"{name}\"; `crewlet-tui skill list SEAT` names them"))
 }
 
 async fn add(store: &Store, new: NewSkill, taken: Taken) -> Result<String, Problem> {

@@ -96,7 +96,7 @@ impl Diagnostic {
     }
 }
 
-/// A reference that cannot be filled in, as a problem for `check`. Its column is not kept, so it is the line's first.
+/// A reference that cannot be filled in, as a problem for `check`.
 impl From<&Unresolved> for Diagnostic {
     fn from(unresolved: &Unresolved) -> Self {
         let help = match unresolved.problem {
@@ -109,7 +109,7 @@ impl From<&Unresolved> for Diagnostic {
             severity: Severity::Error,
             file: unresolved.place.file.clone(),
             line: unresolved.place.line,
-            column: 1,
+            column: unresolved.column,
             path: unresolved.path.to_string(),
             message: format!("environment variable {} {}", unresolved.variable, unresolved.problem),
             help: Some(help),

@@ -40,6 +40,8 @@ pub struct Template {
     parts: Vec<Part>,
     path: Arc<str>,
     place: ConfigRef,
+    /// From 1.
+    column: u32,
 }
 
 /// A run of a template.
@@ -66,9 +68,13 @@ pub(super) struct Malformed {
 }
 
 impl Template {
-    /// A template at its place.
-    pub(super) fn new(text: &Arc<str>, path: impl Into<Arc<str>>, place: ConfigRef) -> Result<Self, Malformed> {
-        Ok(Self { parts: parse(text)?, text: text.clone(), path: path.into(), place })
+    /// A template at its place, in this column from 1.
+    pub(super) fn new(
+        text: &Arc<str>,
+        path: impl Into<Arc<str>>,
+        (place, column): (ConfigRef, u32),
+    ) -> Result<Self, Malformed> {
+        Ok(Self { parts: parse(text)?, text: text.clone(), path: path.into(), place, column })
     }
 
     /// The text as written, with its references: what is shown.
@@ -138,7 +144,13 @@ impl Template {
     }
 
     pub(super) fn unresolved(&self, variable: &Arc<str>, problem: Problem) -> Unresolved {
-        Unresolved { variable: variable.clone(), path: self.path.clone(), place: self.place.clone(), problem }
+        Unresolved {
+            variable: variable.clone(),
+            path: self.path.clone(),
+            place: self.place.clone(),
+            column: self.column,
+            problem,
+        }
     }
 }
 
@@ -197,7 +209,7 @@ mod tests {
     use super::*;
 
     fn template(text: &str) -> Result<Template, Malformed> {
-        Template::new(&text.into(), "env.A", ConfigRef { file: "config.yaml".into(), line: 3 })
+        Template::new(&text.into(), "env.A", (ConfigRef { file: "config.yaml".into(), line: 3 }, 7))
     }
 
     fn filled(text: &str, variables: &[(&str, &str)]) -> Result<String, Vec<String>> {

@@ -137,6 +137,8 @@ pub struct Unresolved {
     pub path: Arc<str>,
     /// Where it stands.
     pub place: ConfigRef,
+    /// Its column, from 1.
+    pub column: u32,
     /// What is wrong with its value.
     pub problem: Problem,
 }

@@ -16,6 +16,8 @@ use crate::secret::Secret;
 
 /// The command that means the running executable.
 const OURSELVES: &str = "crewlet-tui";
+/// Shorter tokens can be guessed; in bytes.
+const SHORTEST_TOKEN: usize = 16;
 
 /// A server that can be connected to.
 #[derive(Clone, Debug)]
@@ -114,14 +116,28 @@ impl Config {
 /// Fills a bearer token in.
 ///
 /// # Errors
-/// As [`Template::resolve`]; also a default that leaves it empty, since an empty token would let anybody in.
+/// As [`Template::resolve`]; also a default that leaves it empty, since an empty token would let anybody in, and what
+/// [`token_problem`] finds.
 pub fn resolve_token(token: &Template, environment: &dyn Environment) -> Result<Secret, Vec<Unresolved>> {
     let value = token.resolve(environment)?;
     if value.expose().trim().is_empty() {
         let variable = token.variables().next().cloned().unwrap_or_default();
         return Err(vec![token.unresolved(&variable, Problem::Empty)]);
     }
+    if let Some(problem) = token_problem(value.expose()) {
+        let variable = token.variables().next().cloned().unwrap_or_default();
+        return Err(vec![token.unresolved(&variable, Problem::Unusable(problem))]);
+    }
     Ok(value)
+}
+
+/// Why nobody is let in by a token: one that can be guessed, or that no client can send.
+pub fn token_problem(token: &str) -> Option<&'static str> {
+    if token.len() < SHORTEST_TOKEN {
+        return Some("is shorter than 16 characters: it could be guessed");
+    }
+    let plain = token.bytes().all(|byte| byte.is_ascii_graphic());
+    (!plain).then_some("holds characters that cannot stand in a header")
 }
 
 impl Server {

@@ -250,7 +250,12 @@ impl<'d> Check<'d> {
     }
 
     fn list(&mut self, node: &Node, shape: &Shape, path: &str) {
-        let Value::List(items) = &node.value else { return self.wrong(node, path, "a list") };
+        let Value::List(items) = &node.value else {
+            let message = format!("expected a list, found {}", node.words());
+            let help = format!("write a list, such as `[one, two]`. {}", self.doc);
+            self.report.error(node.mark, path, message).help(help);
+            return;
+        };
         for (index, one) in items.iter().enumerate() {
             let path = item(path, index);
             if one.is_null() {

@@ -13,6 +13,9 @@ use crate::ids::{SeatHandle, ServerName};
 use crate::org::{Seat, SeatKind};
 use crate::tool::{Hint, HintName};
 
+/// Long enough for a token.
+const TOKEN: &str = "0123456789abcdef";
+
 fn config(text: &str) -> Config {
     load(text, &Source::File("config.yaml".into())).unwrap_or_else(|problems| panic!("{}", render(&problems))).config
 }
@@ -180,10 +183,21 @@ operators: [ { id: f, token: '${OP}' } ]
     let shown = super::Diagnostic::from(first).to_string();
     assert_eq!(
         shown,
-        "config.yaml:2:1: error: mcp_servers[0].command: environment variable A is not set\n  help: set A before you start, or write `${A:-default}`"
+        "config.yaml:2:25: error: mcp_servers[0].command: environment variable A is not set\n  help: set A before you start, or write `${A:-default}`"
     );
-    let all = environment(&[("A", "a"), ("BASE", "b"), ("ONE", "1"), ("OP", "o"), ("SEAT", "s")]);
+    let all = environment(&[("A", "a"), ("BASE", "b"), ("ONE", "1"), ("OP", TOKEN), ("SEAT", TOKEN)]);
     assert_eq!(config.unresolved(&all), []);
+    // A token that would let nobody in is told before somebody tries it.
+    let all = environment(&[("A", "a"), ("BASE", "b"), ("ONE", "1"), ("OP", "o"), ("SEAT", "0123456789 abcdef")]);
+    let unresolved = config.unresolved(&all);
+    let shown: Vec<_> = unresolved.iter().map(|(_, one)| one.to_string()).collect();
+    assert_eq!(
+        shown,
+        [
+            "environment variable SEAT holds characters that cannot stand in a header (roles[0].token, config.yaml:7)",
+            "environment variable OP is shorter than 16 characters: it could be guessed (operators[0].token, config.yaml:9)",
+        ]
+    );
 }
 
 #[test]

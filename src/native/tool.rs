@@ -236,7 +236,11 @@ pub(super) fn check(fields: &[Field], object: &Map<String, Value>, of: &str) -> 
     for field in fields {
         match object.get(field.name) {
             None | Some(Value::Null) if field.required => {
-                return Err(Refusal::invalid(format!("{} is missing: {}", field.name, field.about)));
+                return Err(Refusal::invalid(format!(
+                    "{} is missing: {}",
+                    field.name,
+                    field.about.trim_end_matches('.')
+                )));
             }
             None | Some(Value::Null) => {}
             Some(value) => field.check(value)?,

@@ -26,7 +26,7 @@ static BEHIND_THE_SCREEN: AtomicUsize = AtomicUsize::new(0);
 /// Opens the dashboard and runs it until the person leaves or a signal ends it.
 pub fn dashboard(global: &Global) -> Exit {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        complain("the dashboard needs a terminal; without one use `crewlet-tui check`, `tools` or `call`");
+        complain("the dashboard needs a terminal; without one use `crewlet-tui serve`, `check`, `tools` or `call`");
         return Exit::Usage;
     }
     let document = match document::load(global) {

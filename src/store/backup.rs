@@ -24,7 +24,7 @@ pub enum BackupError {
     #[error("{} exists already; name another file, or move it away", .0.display())]
     Exists(PathBuf),
     /// The copy cannot be written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot write {}: {source}", path.display())]
     Target {
         /// The file.
         path: PathBuf,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use crate::config::expand::{Environment, Template};
+use crate::config::resolve::{resolve_token, token_problem};
 use crate::engine::state_dir::StateDir;
 use crate::ids::SeatHandle;
 use crate::org::{Org, Seat};
@@ -21,8 +22,6 @@ use crate::secret::{Redactor, Secret, fresh_token};
 use crate::tool::Digest;
 
 const FILE: &str = "tokens.json";
-/// Shorter tokens can be guessed.
-const SHORTEST: usize = 16;
 
 /// Why a seat has no token.
 #[derive(Debug, thiserror::Error)]
@@ -216,7 +215,7 @@ impl Tokens {
             Kept::default()
         });
         self.redactor.learn(kept.seats.values().map(|token| Secret::new(token.as_str())));
-        let usable = |seat: &SeatHandle| kept.seats.get(seat.as_str()).filter(|token| token.len() >= SHORTEST);
+        let usable = |seat: &SeatHandle| kept.seats.get(seat.as_str()).filter(|token| token_problem(token).is_none());
         current.known = current.ours.iter().filter_map(|seat| Some((seat.clone(), digest(usable(seat)?)))).collect();
         current.stamp = stamp;
         true
@@ -248,16 +247,10 @@ fn from_variable(seat: &Seat, environment: &dyn Environment) -> Result<Secret, T
 
 /// A token that a variable holds; the error says what is wrong with it.
 pub(super) fn resolve(template: &Template, environment: &dyn Environment) -> Result<Secret, String> {
-    let token = template.resolve(environment).map_err(|missing| {
-        let texts: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    resolve_token(template, environment).map_err(|problems| {
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         texts.join("; ")
-    })?;
-    let plain = token.expose().bytes().all(|byte| byte.is_ascii_graphic());
-    match (token.expose().len() >= SHORTEST, plain) {
-        (true, true) => Ok(token),
-        (false, _) => Err(format!("it is shorter than {SHORTEST} characters")),
-        (true, false) => Err("it holds characters that cannot stand in a header".to_owned()),
-    }
+    })
 }
 
 fn digest(token: &str) -> Digest {

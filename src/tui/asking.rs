@@ -55,11 +55,10 @@ impl Question {
 
     /// Whether to take a remembered decision back.
     pub fn revoke(grant: &GrantView) -> Self {
-        let whose = grant.seat.as_ref().map_or_else(|| "your own calls".to_owned(), |seat| format!("seat {seat}"));
+        let whose = grant.seat.as_ref().map_or_else(|| "from this screen".to_owned(), |seat| format!("by seat {seat}"));
         Self {
             title: format!("Revoke the grant for {}?", grant.tool).into(),
-            detail: format!("Calls of {} by {whose} ask a person again. Calls that run already go on.", grant.tool)
-                .into(),
+            detail: format!("Calls of {} {whose} ask a person again. Calls that run already go on.", grant.tool).into(),
             yes: Box::new(Effect::Send(Command::Revoke(grant.id))),
         }
     }

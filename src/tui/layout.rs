@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 /// The smallest screen that shows a view.
 pub const SMALLEST: (u16, u16) = (40, 12);
-/// From this width on a view shows two panes.
+/// From this width on a view shows two panes, in cells.
 pub const TWO_PANES: u16 = 100;
 
 /// Where things stand.

@@ -19,7 +19,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use self::attention::Attention;
-use self::command::Asked;
+use self::command::{Asked, COMMANDS};
 use self::modals::Modals;
 use self::panes::Panes;
 use self::waiting::oldest;
@@ -268,6 +268,11 @@ impl Ui {
             put(buf, Rect { x: foot.x + 1, width: 1, ..foot }, ":", draw.theme.style(Role::Key));
             let rest = Rect { x: foot.x + 2, width: foot.width.saturating_sub(3), ..foot };
             line.render(buf, rest, draw.theme.style(Role::Text));
+            if line.is_empty() {
+                // Behind the cursor.
+                let words = Rect { x: rest.x + 2.min(rest.width), width: rest.width.saturating_sub(2), ..rest };
+                put(buf, words, command::HINT, draw.theme.style(Role::Dim));
+            }
         }
     }
 
@@ -307,7 +312,7 @@ impl Ui {
             // What is not on the screen takes no keys: nobody decides what they cannot see.
             _ if self.regions(snapshot).is_none() => return Vec::new(),
             Some(Intent::Help) if self.modals.help.is_none() => {
-                self.modals.help = Some(Help::of(&self.keymap, context));
+                self.modals.help = Some(Help::of(&self.keymap, context, &COMMANDS));
                 return Vec::new();
             }
             _ => {}
@@ -382,7 +387,7 @@ impl Ui {
         match command::read(&line) {
             Ok(Asked::Nothing) => {}
             Ok(Asked::View(view)) => self.panes.show(view),
-            Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context())),
+            Ok(Asked::Help) => self.modals.help = Some(Help::of(&self.keymap, self.context(), &COMMANDS)),
             Ok(Asked::Quit) => return self.quit(snapshot),
             Ok(Asked::Connect(seat)) => {
                 let seat = seat.unwrap_or_else(|| first_seat(snapshot));

@@ -577,3 +577,34 @@ fn grants_are_revoked_with_the_keys_of_the_table() {
     screen.send(Msg::Wake);
     assert_eq!(screen.ui.open_card(), Some(ApprovalId(7)));
 }
+
+#[test]
+fn help_never_cuts_its_words_and_names_what_can_be_typed() {
+    for view in ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0"] {
+        let mut screen = Screen::new((80, 90), sample::empty());
+        screen.press(&[view, "?"]);
+        let text = screen.text();
+        assert!(text.contains("After :") && text.contains("connect SEAT"), "{view}: {text}");
+        let help = text.lines().filter(|line| line.starts_with("    │") || line.contains("│   │"));
+        assert!(!help.clone().any(|line| line.contains("… │")), "{view}: {text}");
+    }
+    let mut screen = Screen::new((80, 40), sample::calm());
+    screen.press(&["7", "?"]);
+    assert!(screen.text().contains("past turns"), "{}", screen.text());
+    let mut screen = Screen::new((80, 24), sample::calm());
+    screen.press(&[":"]);
+    assert!(foot(&screen).contains("connect [SEAT], connector, help, quit"), "{}", foot(&screen));
+    screen.press(&["c"]);
+    assert_eq!(foot(&screen), ":c");
+}
+
+#[test]
+fn where_one_pane_has_the_screen_a_hint_leads_to_the_other() {
+    for (keys, narrow) in [(&["1"][..], "Enter stderr"), (&["2"], "Tab details"), (&["5"], "Tab details")] {
+        for (width, there) in [(80, true), (120, false)] {
+            let mut screen = Screen::new((width, 24), sample::calm());
+            screen.press(keys);
+            assert_eq!(foot(&screen).contains(narrow), there, "{keys:?} {width}: {}", foot(&screen));
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! The real program with the demo company: `serve`, `token` and `connect`.
+//! The real program with the demo company: `serve`, `token` and `connect`; and what `check` ends with.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -48,4 +48,58 @@ fn serve_token_and_connect_find_each_other_by_the_state_folder() {
     assert_eq!(serving.end(), Some(143));
     let silent = text(&run(state, &["connect", "--seat", "clerk", "--help-agents"]).stdout);
     assert!(silent.contains("No instance is running"), "{silent}");
+}
+
+#[test]
+fn check_tells_the_next_step_of_what_failed_and_ends_with_a_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path();
+    let untried = run(state, &["check"]);
+    assert_eq!(untried.status.code(), Some(0));
+    let said = text(&untried.stdout);
+    assert!(said.ends_with("the configuration is valid; --connect also starts every server\n"), "{said}");
+    // The demo has a server that fails on purpose.
+    let tried = run(state, &["check", "--connect"]);
+    assert_eq!(tried.status.code(), Some(1));
+    let said = text(&tried.stdout);
+    assert!(said.contains("next: export LEDGER_API_TOKEN"), "{said}");
+    assert!(said.ends_with("but not every server comes up: 1 of 8 failed\n"), "{said}");
+}
+
+#[test]
+fn check_fails_for_an_operator_that_nobody_could_come_in_as_whether_servers_start_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path();
+    let document = "name: A\nmcp_servers: []\noperators: [ { id: bridge, token: '${BRIDGE_TOKEN}' } ]\n";
+    std::fs::write(state.join("config.yaml"), document).unwrap();
+    for (value, problem) in [(None, "is not set"), (Some("short"), "is shorter than 16 characters")] {
+        for arguments in [&["check"][..], &["check", "--connect"]] {
+            let mut check = command(state, arguments);
+            check.envs(value.map(|value| ("BRIDGE_TOKEN", value)));
+            let output = check.output().unwrap();
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?} {said}");
+            assert!(
+                said.contains(&format!(
+                    "config.yaml:3:35: error: operators[0].token: environment variable BRIDGE_TOKEN {problem}"
+                )),
+                "{said}"
+            );
+            assert!(text(&output.stdout).ends_with("but something named above has no usable value\n"));
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_found_is_told_with_the_command_that_lists_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path();
+    let said = |arguments: &[&str]| text(&run(state, arguments).stderr);
+    assert!(said(&["call", "nope"]).contains("`crewlet-tui tools` lists what there is"));
+    assert!(said(&["skill", "show", "clerk", "nope"]).contains("`crewlet-tui skill list SEAT` names them"));
+    let missing = said(&["skill", "add", "clerk", "x", "nowhere.md"]);
+    assert!(missing.contains("cannot read nowhere.md") && missing.contains("or - for standard input"), "{missing}");
+    assert!(said(&[]).contains("`crewlet-tui serve`"));
+    let help = text(&run(state, &["--help"]).stdout);
+    assert!(help.contains("Without a command the dashboard starts"), "{help}");
 }

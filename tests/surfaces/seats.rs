@@ -121,9 +121,9 @@ async fn another_token_in_the_configuration_counts_at_once_and_ends_sessions() {
     assert_eq!(agent.list_status().await, StatusCode::UNAUTHORIZED);
     let now = Agent { token: crate::bench::operator_token("review"), session: None, ..agent.clone() };
     assert_eq!(count(&now.list().await), 4);
-    // A variable without a value lets nobody in, and says so.
+    // A token that no client can send lets nobody in, and says so.
     bench.config = load(&fixed("X"));
-    save(&mut bench, &fixed("X").replace("${X}", "short"), "nobody", StatusCode::UNAUTHORIZED).await;
+    save(&mut bench, &fixed("X").replace("${X}", "${X} ${X}"), "nobody", StatusCode::UNAUTHORIZED).await;
     let told = bench.until(|s| s.notices.iter().any(|notice| notice.level == LogLevel::Error)).await;
     assert!(
         told.notices.iter().any(|notice| notice.text.contains("seat \"review\" has no token")),

@@ -253,6 +253,7 @@ async fn what_is_not_said_right_is_refused_and_nothing_begins() {
     for agent in bench.both("release").await {
         for (arguments, words) in [
             (json!({}), "reply is missing: Who waits"),
+            (json!({}), "is the answer. Nothing was changed"),
             (json!({"reply": "tool:"}), "reply is not none, tool, tool:SURFACE or engine"),
             (json!({"reply": "tool:a\u{1b}[2J"}), "reply is not none"),
             (json!({"reply": "none", "trigger": "x".repeat(301)}), "trigger is longer than 300 characters"),

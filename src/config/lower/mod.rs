@@ -19,8 +19,9 @@ use super::diagnostic::{Report, child};
 use super::expand::Template;
 use super::keys;
 use super::model::{Config, Source};
+use super::resolve::token_problem;
 use super::shape::{MAX_SECONDS, Shape};
-use super::tree::{Mark, Node};
+use super::tree::{Mark, Node, Taken};
 use crate::org::Variables;
 use crate::tool::ConfigRef;
 
@@ -73,7 +74,7 @@ impl Lower<'_> {
 
     /// A template; `None` where the shape check has refused the text.
     fn template(&self, node: &Node, path: &str) -> Option<Template> {
-        Template::new(node.text()?, path, self.place(node.mark)).ok()
+        Template::new(node.text()?, path, (self.place(node.mark), node.mark.column)).ok()
     }
 
     /// The template below a key.
@@ -81,7 +82,7 @@ impl Lower<'_> {
         self.template(node.get(key)?, &child(path, key))
     }
 
-    /// A bearer token. An empty one would let anybody in.
+    /// A bearer token. An empty one would let anybody in, and with a short one nobody gets in.
     fn token(&mut self, node: &Node, path: &str) -> Option<Template> {
         let token = node.get("token")?;
         if token.text().is_some_and(|text| text.trim().is_empty()) {
@@ -89,7 +90,16 @@ impl Lower<'_> {
                 .error(token.mark, child(path, "token"), "is empty: anybody would be let in")
                 .help("write a reference such as `${CREWLET_TOKEN}`");
         }
-        self.template(token, &child(path, "token"))
+        let template = self.template(token, &child(path, "token"));
+        // What is no text, or empty, has been refused.
+        let is_text = token.taken() == Some(Taken::Text);
+        let written = template.as_ref().and_then(Template::literal).filter(|text| is_text && !text.trim().is_empty());
+        if let Some(problem) = written.as_deref().and_then(token_problem) {
+            self.report
+                .error(token.mark, child(path, "token"), problem)
+                .help("write a longer random one, better as a reference such as `${CREWLET_TOKEN}`");
+        }
+        template
     }
 
     /// Variables or headers with their values.

@@ -43,10 +43,10 @@ impl Core {
                 self.snapshot.config_problem = None;
                 let before = std::mem::replace(&mut self.config, config.clone());
                 let summary = self.apply(&before, &config);
-                let done = summary.told();
-                tracing::info!(done = %done, "config_reloaded");
-                self.notice(LogLevel::Info, &format!("{}: {done}", config.source.file_name()));
                 let later = needs_a_restart(&before, &config);
+                let done = summary.told(!later.is_empty());
+                tracing::info!(done = %done, later = %later.join(" "), "config_reloaded");
+                self.notice(LogLevel::Info, &format!("{}: {done}", config.source.file_name()));
                 if !later.is_empty() {
                     let text = format!("takes effect at the next start: {}", later.join(", "));
                     self.notice(LogLevel::Warn, &text);
@@ -212,8 +212,8 @@ impl Core {
 }
 
 impl Summary {
-    /// `started a; restarted b, c; the policy changed`
-    fn told(&self) -> String {
+    /// `started a; restarted b, c; the policy changed`. `later`: something else waits for the next start.
+    fn told(&self, later: bool) -> String {
         let parts = [
             listed("new seats:", &self.came),
             listed("seats are gone:", &self.left),
@@ -224,7 +224,11 @@ impl Summary {
             self.policy.then(|| "the policy changed".to_owned()),
         ];
         let told: Vec<String> = parts.into_iter().flatten().collect();
-        if told.is_empty() { "saved; nothing had to change".to_owned() } else { told.join("; ") }
+        match (told.is_empty(), later) {
+            (false, _) => told.join("; "),
+            (true, false) => "saved; nothing had to change".to_owned(),
+            (true, true) => "saved; nothing changes before the next start".to_owned(),
+        }
     }
 }
 

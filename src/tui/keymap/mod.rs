@@ -187,7 +187,8 @@ impl Context {
         }
     }
 
-    fn chain(self) -> impl Iterator<Item = Self> {
+    /// This context and those that it falls back to, in the order in which they are asked.
+    pub fn chain(self) -> impl Iterator<Item = Self> {
         std::iter::successors(Some(self), |context| context.parent())
     }
 }

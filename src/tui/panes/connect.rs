@@ -66,7 +66,7 @@ impl Connect {
             self.rows.extend(wrap(&how.text, width).into_iter().map(|part| (part, Role::Text)));
             self.rows.push((String::new(), Role::Text));
         }
-        let note = "The seat's token is never shown here: crewlet-tui token show prints it.";
+        let note = "No line holds the seat's token: the one above \"for what follows\" reads it where it runs.";
         self.rows.extend(wrap(note, width).into_iter().map(|part| (part, Role::Dim)));
         self.height = usize::from(inner(self.area(screen)).height);
         self.top = self.top.min(self.rows.len().saturating_sub(self.height));

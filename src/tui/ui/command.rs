@@ -18,6 +18,18 @@ pub enum Asked {
     Quit,
 }
 
+/// Stands behind the cursor while nothing is typed.
+pub const HINT: &str = "connect [SEAT], connector, help, quit, or a view's name";
+
+/// What can be typed, with what each does: for the help screen.
+pub const COMMANDS: [(&str, &str); 5] = [
+    ("tools, log …", "a view, by its name"),
+    ("connector", "what programs did through the connector"),
+    ("connect SEAT", "lines to paste into an agent, so that it drives this seat; without one the first seat"),
+    ("help", "this"),
+    ("quit", "leave; asks first while calls wait or run"),
+];
+
 /// Reads a command; a beginning that only one command has is enough.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ use super::Ui;
 use crate::engine::snapshot::Snapshot;
 use crate::tui::intent::Intent;
 use crate::tui::keymap::Context;
+use crate::tui::layout::TWO_PANES;
 
 impl Ui {
     /// The keys that do something where the focus is.
@@ -28,6 +29,9 @@ impl Ui {
         };
         let mut hints = self.keymap.hints(context, possible);
         let in_pane = self.modals.is_empty() && !self.panes.typing();
+        if in_pane && self.screen.width < TWO_PANES {
+            hints.splice(0..0, self.other_pane(context, snapshot));
+        }
         if let Some(words) = self.panes.way_back().filter(|_| in_pane) {
             let key = |context, intent| self.keymap.key_for(context, intent);
             hints.retain(|(_, hint)| *hint != words);
@@ -37,6 +41,24 @@ impl Ui {
             }
         }
         hints
+    }
+
+    /// Where one pane has the whole screen and the keys' hints do not lead to the other one: the key that does.
+    fn other_pane(&self, context: Context, snapshot: &Snapshot) -> Option<(String, &'static str)> {
+        if self.panes.way_back().is_some() {
+            return None;
+        }
+        let key = |context, intent| self.keymap.key_for(context, intent);
+        match context {
+            Context::Servers if !snapshot.servers.is_empty() => Some((key(context, Intent::Open)?, "stderr")),
+            Context::Tools if !snapshot.catalog.entries().is_empty() => {
+                Some((key(Context::Global, Intent::Next)?, "details"))
+            }
+            Context::Sessions if !snapshot.sessions.is_empty() => {
+                Some((key(Context::Global, Intent::Next)?, "details"))
+            }
+            _ => None,
+        }
     }
 }
 

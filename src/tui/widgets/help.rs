@@ -1,9 +1,9 @@
-//! The help screen: every key that works where the person stands, from the one table.
+//! The help screen: every key that works where the person stands, from the one table, and what can be typed after `:`.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::cells::{clear, put, put_spans, row, to_cells, width};
+use super::cells::{clear, put, put_spans, row, to_cells, width, wrap};
 use super::confirm::centred;
 use super::panel::{Panel, Scroll, inner};
 use crate::tui::Draw;
@@ -26,7 +26,9 @@ const MARKS: [(&str, &str); 6] = [
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Help {
-    lines: Vec<Entry>,
+    entries: Vec<Entry>,
+    /// The entries as they stand on this screen: words that are too long for a line go on in the next one.
+    lines: Vec<Line>,
     top: usize,
     height: usize,
 }
@@ -38,9 +40,18 @@ enum Entry {
     Gap,
 }
 
+#[derive(Clone, Debug)]
+enum Line {
+    Heading(&'static str),
+    /// A key and a part of its words; the key is empty where they go on.
+    Key(String, String),
+    Gap,
+}
+
 impl Help {
-    /// Help for one context and those that it falls back to.
-    pub fn of(keymap: &Keymap, first: Context) -> Self {
+    /// Help for one context and those that it falls back to; `commands` are what can be typed after `:`, with what each
+    /// does, for a context where that opens the command line.
+    pub fn of(keymap: &Keymap, first: Context, commands: &[(&'static str, &'static str)]) -> Self {
         let mut lines = Vec::new();
         for context in std::iter::successors(Some(first), |context| context.parent()) {
             if !lines.is_empty() {
@@ -56,11 +67,27 @@ impl Help {
             lines.extend([Entry::Gap, Entry::Heading("Marks in the list of tools")]);
             lines.extend(MARKS.map(|(mark, words)| Entry::Key(mark.to_owned(), words)));
         }
-        Self { lines, top: 0, height: 0 }
+        if first.chain().any(|context| context == Context::Global) {
+            lines.extend([Entry::Gap, Entry::Heading("After : (the beginning of a word is enough)")]);
+            lines.extend(commands.iter().map(|(command, words)| Entry::Key((*command).to_owned(), words)));
+        }
+        Self { entries: lines, lines: Vec::new(), top: 0, height: 0 }
     }
 
     /// Fits it into the screen.
     pub fn layout(&mut self, screen: Rect) {
+        let room = WIDTH.min(screen.width).saturating_sub(4).saturating_sub(self.column());
+        self.lines.clear();
+        for entry in &self.entries {
+            match entry {
+                Entry::Heading(words) => self.lines.push(Line::Heading(words)),
+                Entry::Gap => self.lines.push(Line::Gap),
+                Entry::Key(keys, words) => {
+                    let keys = std::iter::once(keys.clone()).chain(std::iter::repeat(String::new()));
+                    self.lines.extend(keys.zip(wrap(words, room)).map(|(keys, words)| Line::Key(keys, words)));
+                }
+            }
+        }
         self.height = usize::from(inner(self.area(screen)).height);
         self.top = self.top.min(self.lines.len().saturating_sub(self.height));
     }
@@ -91,17 +118,13 @@ impl Help {
         let panel = Panel { title: "Keys", right: "Esc closes", focused: true, scroll, heavy: false };
         let inside = panel.render(buf, area, draw.theme);
         let text = Rect { x: inside.x + 1.min(inside.width), width: inside.width.saturating_sub(2), ..inside };
-        let keys = self.lines.iter().filter_map(|line| match line {
-            Entry::Key(keys, _) => Some(width(keys)),
-            _ => None,
-        });
-        let column = to_cells(keys.max().unwrap_or(0) + 3);
+        let column = self.column();
         for (n, line) in (0..inside.height).zip(self.lines.iter().skip(self.top)) {
             let place = row(text, n);
             match line {
-                Entry::Heading(words) => _ = put(buf, place, words, draw.theme.style(Role::Accent)),
-                Entry::Gap => {}
-                Entry::Key(keys, words) => {
+                Line::Heading(words) => _ = put(buf, place, words, draw.theme.style(Role::Accent)),
+                Line::Gap => {}
+                Line::Key(keys, words) => {
                     put_spans(
                         buf,
                         Rect { width: column.min(place.width), ..place },
@@ -112,6 +135,15 @@ impl Help {
                 }
             }
         }
+    }
+
+    /// Cells of the keys, with the gap behind them.
+    fn column(&self) -> u16 {
+        let keys = self.entries.iter().filter_map(|entry| match entry {
+            Entry::Key(keys, _) => Some(width(keys)),
+            _ => None,
+        });
+        to_cells(keys.max().unwrap_or(0) + 3)
     }
 
     fn area(&self, screen: Rect) -> Rect {

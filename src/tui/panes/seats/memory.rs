@@ -25,10 +25,14 @@ pub(super) fn sections(kept: Kept, found: &Remembered, zone: &TimeZone, width: u
     let mut facts = Facts::new(width);
     let more = found.all.saturating_sub(found.notes.len());
     let count = if more > 0 { format!(", of which the newest {} are shown", found.notes.len()) } else { String::new() };
-    facts.plain(&[dim(&format!("{}{count}", counted(kept, found.all)))]);
+    facts.plain(&[dim(&format!("{}{count} · d: {}", counted(kept, found.all), goes_on(kept)))]);
     match found.onboarded {
         Some(at) => facts.plain(&[dim(&format!("onboarded {}", when(at, zone)))]),
-        None => facts.plain(&[Span::new(Role::Warning, "not onboarded to its present place")]),
+        None => facts.plain(&[Span::new(Role::Warning, "not onboarded: its agent has not called mark_onboarded")]),
+    }
+    if found.notes.is_empty() {
+        facts.gap();
+        facts.plain(&[dim(origin(kept))]);
     }
     for note in &found.notes {
         facts.gap();
@@ -47,6 +51,24 @@ pub(super) fn problem(problem: &str, width: usize) -> Vec<Section> {
     let mut facts = Facts::new(width);
     facts.plain(&[Span::new(Role::Failed, problem)]);
     vec![Section::Rows(facts.rows)]
+}
+
+/// What the same key shows next.
+const fn goes_on(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Diary => "its skills",
+        Kept::Skills => "its past turns",
+        Kept::Turns => "back to the seat",
+    }
+}
+
+/// Where what is kept comes from.
+const fn origin(kept: Kept) -> &'static str {
+    match kept {
+        Kept::Diary => "Its agent writes its diary with the tool reflect_and_persist.",
+        Kept::Skills => "The command `crewlet-tui skill add SEAT NAME FILE` gives a seat its skills.",
+        Kept::Turns => "A turn of its agent stands here once it has ended.",
+    }
 }
 
 fn counted(kept: Kept, all: usize) -> String {
