@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use unicode_segmentation::UnicodeSegmentation;
+use unicode_segmentation::{GraphemeCursor, UnicodeSegmentation};
 
 use crate::text;
 use crate::tui::format;
@@ -126,10 +126,13 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The end of the word that begins at `from`, its blank included; `None` past the end.
+/// The end of the word that begins at `from`, its blank included; `None` past the end. A blank that carries marks is no
+/// place to break: the marks would be drawn on whatever stands before the next row.
 fn after_word(text: &str, from: usize) -> Option<usize> {
-    let word = text.get(from..)?.split_inclusive(' ').next()?;
-    Some(from + word.len())
+    let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+    let mut blanks = rest.match_indices(' ').map(|(at, blank)| from + at + blank.len());
+    let parts = |end: &usize| GraphemeCursor::new(*end, text.len(), true).is_boundary(text, 0).unwrap_or(true);
+    Some(blanks.find(parts).unwrap_or(text.len()))
 }
 
 /// Sets items side by side with `between` after each but the last of a row, whole items only: one that does not fit
@@ -351,6 +354,14 @@ mod tests {
         assert_eq!(took(seconds(62)), "1 min 02 s");
         assert_eq!(took(seconds(7440)), "2 h 04 min");
         assert_eq!(took(std::time::Duration::ZERO), "<1 ms");
+    }
+
+    #[test]
+    fn a_row_never_begins_with_the_marks_of_a_blank() {
+        let rows = wrap(&[Span::new(Role::Text, "ab \u{11a8f}cd ef")], 4);
+        let texts: Vec<String> = rows.iter().map(|row| row.iter().map(|span| span.text.as_str()).collect()).collect();
+        assert!(texts.iter().all(|text| !text.starts_with('\u{11a8f}')), "{texts:?}");
+        assert!(texts.len() > 1, "{texts:?}");
     }
 
     proptest! {
