@@ -36,6 +36,12 @@ const SLOW: Duration = Duration::from_millis(100);
 /// How long open answers may take to end once the program is ending.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// What is said to a foreign Host or Origin.
+const FOREIGN: &str =
+    "this Host or Origin is not taken; use the address that the dashboard shows, and no browser page\n";
+/// What is said without a token that fits, whatever the reason.
+const NO_TOKEN: &str = "a bearer token is missing, or it does not fit this path: see crewlet-tui token show\n";
+
 /// Accepts until the program ends.
 pub(super) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -112,7 +118,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Reply {
     if !ours {
         shared.metrics.forbidden.fetch_add(1, Ordering::Relaxed);
         shared.turned_away("a foreign Host or Origin");
-        return reply::empty(StatusCode::FORBIDDEN);
+        return reply::text(StatusCode::FORBIDDEN, FOREIGN);
     }
     let path = head.uri.path();
     if path == "/healthz" && head.method == Method::GET {
@@ -237,7 +243,7 @@ impl Route {
 }
 
 fn unauthorised() -> Reply {
-    let mut reply = reply::empty(StatusCode::UNAUTHORIZED);
+    let mut reply = reply::text(StatusCode::UNAUTHORIZED, NO_TOKEN);
     reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     reply
 }
