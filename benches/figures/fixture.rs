@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// `tools=100,delay_ms=300,rate=50000`
+/// `tools=100,delay_ms=300,rate=50000`, or `relay=1`.
 pub const VARIABLE: &str = "CREWLET_BENCH_FIXTURE";
 
 /// One line of 100 bytes.
@@ -19,6 +19,9 @@ pub fn serve(mode: &str) {
         let found = mode.split(',').find_map(|part| part.strip_prefix(&format!("{key}=")));
         found.and_then(|value| value.parse::<u64>().ok()).unwrap_or(0)
     };
+    if number("relay") > 0 {
+        return super::calls::relay();
+    }
     std::thread::sleep(Duration::from_millis(number("delay_ms")));
     let (tools, rate) = (number("tools").max(1), number("rate"));
     if rate > 0 {

@@ -1,6 +1,6 @@
 //! Figures of the built program, each beside a baseline that is measured in the same run.
 //!
-//! `cargo bench --bench figures [-- SECTION…]`; sections: boot, stderr, memory, idle, frame, flood, paint, store. The
+//! `cargo bench --bench figures [-- SECTION…]`; sections: calls, boot, stderr, memory, idle, frame, flood, paint, store. The
 //! sections that watch the dashboard need `tmux`; `htop` and `lnav` are compared with where they are installed.
 //! Nothing here passes or fails: it prints ratios, and people judge them.
 
@@ -14,6 +14,7 @@
     reason = "a measuring program prints, and ends when it cannot measure"
 )]
 
+mod calls;
 mod fixture;
 mod frame;
 mod screen;
@@ -34,7 +35,8 @@ fn main() {
         return;
     }
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
-    let sections: [Section; 8] = [
+    let sections: [Section; 9] = [
+        ("calls", calls::calls),
         ("boot", servers::boot),
         ("stderr", servers::stderr),
         ("memory", screen::memory),

@@ -23,7 +23,7 @@ pub fn boot(bench: &Bench) {
     row("boot: 1 server / alone", together(1), Some(alone), "s");
 }
 
-fn spawn_fixture(mode: &str) -> Child {
+pub fn spawn_fixture(mode: &str) -> Child {
     let exe = std::env::current_exe().expect("our own path");
     let mut command = Command::new(exe);
     command.env(fixture::VARIABLE, mode).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -71,7 +71,7 @@ fn served(bench: &Bench, count: usize) -> f64 {
 }
 
 /// The tools that an agent is shown now; 0 while nobody listens.
-fn listed(address: SocketAddr, tokens: &Path) -> usize {
+pub fn listed(address: SocketAddr, tokens: &Path) -> usize {
     let Ok(tokens) = fs::read_to_string(tokens) else { return 0 };
     let tokens: serde_json::Value = serde_json::from_str(&tokens).unwrap_or_default();
     let token = tokens["seats"]["default"].as_str().unwrap_or_default();

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use hyper::body::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -202,6 +203,12 @@ pub(super) fn result(id: &Id, parts: &[&[u8]]) -> Vec<u8> {
     }
     out.push(b'}');
     out
+}
+
+/// The same around one big part that is kept elsewhere, and is not copied.
+pub(super) fn around(id: &Id, before: &str, big: Bytes, after: &str) -> [Bytes; 3] {
+    let head = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{before}"#, id.as_json());
+    [head.into(), big, format!("{after}}}").into()]
 }
 
 /// A notification as JSON text; `params` is JSON text.

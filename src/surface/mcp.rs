@@ -180,7 +180,7 @@ impl Call<'_> {
     async fn legacy(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
         match method {
             "tools/call" => self.call(asker, message).await,
-            "tools/list" => self.list(&asker, b"}", message),
+            "tools/list" => self.list(&asker, "}", message),
             "ping" => reply::json(StatusCode::OK, envelope::result(&asker.id, &[b"{}"])),
             _ => match (library::Method::of(method), self.party.as_seat()) {
                 (Some(method), Some(seat)) => self.read((asker, seat), method, message).await,
@@ -192,9 +192,7 @@ impl Call<'_> {
     async fn modern(&self, method: &str, asker: Asker, message: &Message<'_>) -> Reply {
         match method {
             "tools/call" => self.call(asker, message).await,
-            "tools/list" => {
-                self.list(&asker, br#","resultType":"complete","ttlMs":0,"cacheScope":"private"}"#, message)
-            }
+            "tools/list" => self.list(&asker, r#","resultType":"complete","ttlMs":0,"cacheScope":"private"}"#, message),
             "server/discover" => {
                 let result = json!({
                     "resultType": "complete",
@@ -231,7 +229,7 @@ impl Call<'_> {
         Box::pin(library::answer(self.shared, asker, method, params)).await
     }
 
-    fn list(&self, asker: &Asker, rest: &[u8], message: &Message<'_>) -> Reply {
+    fn list(&self, asker: &Asker, rest: &str, message: &Message<'_>) -> Reply {
         #[derive(Deserialize)]
         struct Params {
             #[serde(default)]
@@ -244,7 +242,7 @@ impl Call<'_> {
         }
         self.shared.metrics.lists.fetch_add(1, Ordering::Relaxed);
         let listed = self.shared.shelf.table(self.party).listed(asker.session.active().map(AsRef::as_ref));
-        reply::json(StatusCode::OK, envelope::result(&asker.id, &[br#"{"tools":"#, &listed, rest]))
+        reply::json_in_parts(envelope::around(&asker.id, r#"{"tools":"#, listed, rest))
     }
 
     /// What is wrong with a request of the era without sessions: revision, method and name stand in head and body,

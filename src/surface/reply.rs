@@ -1,11 +1,14 @@
 //! Answers over HTTP: whole ones, and streams of events that are made while they are read.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use futures_util::{Stream, StreamExt};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
-use hyper::body::{Bytes, Frame};
+use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
 
@@ -20,6 +23,36 @@ pub(super) fn empty(status: StatusCode) -> Reply {
 /// A JSON answer.
 pub(super) fn json(status: StatusCode, body: impl Into<Bytes>) -> Reply {
     plain(status, body.into(), Some("application/json"))
+}
+
+/// A JSON answer in parts that are kept as they are: a long list is one copy for all who ask.
+pub(super) fn json_in_parts(parts: impl IntoIterator<Item = Bytes>) -> Reply {
+    let mut reply = Response::new(Parts(parts.into_iter().collect()).boxed_unsync());
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    reply
+}
+
+/// A body whose length is known.
+struct Parts(VecDeque<Bytes>);
+
+impl Body for Parts {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Poll::Ready(self.0.pop_front().map(|part| Ok(Frame::data(part))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.iter().map(|part| part.len() as u64).sum())
+    }
 }
 
 /// A line of text.
