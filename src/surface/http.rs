@@ -39,8 +39,6 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What is said to a foreign Host or Origin.
 const FOREIGN: &str =
     "this Host or Origin is not taken; use the address that the dashboard shows, and no browser page\n";
-/// What is said without a token that fits, whatever the reason.
-const NO_TOKEN: &str = "a bearer token is missing, or it does not fit this path: see crewlet-tui token show\n";
 
 /// Accepts until the program ends.
 pub(super) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
@@ -242,8 +240,9 @@ impl Route {
     }
 }
 
+/// Without a word on why.
 fn unauthorised() -> Reply {
-    let mut reply = reply::text(StatusCode::UNAUTHORIZED, NO_TOKEN);
+    let mut reply = reply::empty(StatusCode::UNAUTHORIZED);
     reply.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     reply
 }
